@@ -1,4 +1,4 @@
-"""``makespan.execute.dask.compute`` beside Dask's own scheduling, on nine collections.
+"""``makespan.execute.dask.compute`` beside Dask's own scheduling, on twelve collections.
 
 ``python -m benchmarks.dask_graphs fast|slow [COLLECTION]...`` runs some of them, all without names,
 and adds their rows to the table. Real scheduler and worker processes on this machine; ``slow``:
@@ -63,6 +63,35 @@ def _foldby(seed: int) -> Any:
     return numbers.foldby(lambda x: x % 5, lambda total, x: total + x, 0, lambda a, b: a + b, 0)
 
 
+def _table_of(seed: int) -> Any:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    drawn = np.random.default_rng(seed).random(200_000)
+    numbers = np.arange(len(drawn))
+    return dd.from_pandas(pd.DataFrame({"k": numbers % 97, "v": drawn}), npartitions=12)
+
+
+def _merged(seed: int) -> Any:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    small = pd.DataFrame({"k": np.arange(97), "w": np.arange(97) * 2.0})
+    merged = _table_of(seed).merge(dd.from_pandas(small, npartitions=2), on="k")
+    return merged.groupby("k").w.mean()
+
+
+def _anomaly(seed: int) -> Any:
+    import pandas as pd
+    import xarray as xr
+
+    days = pd.date_range("2000-01-01", periods=120)
+    drawn = np.random.default_rng(seed).random((len(days), 200))
+    weather = xr.DataArray(drawn, {"time": days}, ("time", "x")).chunk({"time": 30})
+    by_season = weather.groupby("time.season")
+    return (by_season - by_season.mean("time")).mean("x")
+
+
 COLLECTIONS: dict[str, Callable[[int], Any]] = {
     "(x + x.T).mean()": lambda seed: (_array(seed) + _array(seed).T).mean(),
     "(x + x.T).sum(0)": lambda seed: (_array(seed) + _array(seed).T).sum(0),
@@ -73,6 +102,9 @@ COLLECTIONS: dict[str, Callable[[int], Any]] = {
     "tree of 511 tiny tasks": lambda seed: _tree(256, seed, 0.0),
     "tree of 48 tasks of 50 ms": lambda seed: _tree(24, seed, 0.05),
     "foldby": _foldby,
+    "dataframe groupby": lambda seed: _table_of(seed).groupby("k").v.sum(),
+    "dataframe merge": _merged,
+    "xarray anomaly": _anomaly,
 }
 
 
@@ -113,8 +145,8 @@ def compared(make: Callable[[int], Any], client: Any) -> list[Any]:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, (np.ndarray, float)):
-        return bool(np.allclose(one, other, rtol=1e-9))
+    if hasattr(one, "__array__"):  # of pandas and xarray, too
+        return bool(np.allclose(np.asarray(one), np.asarray(other), rtol=1e-9))
     return bool(one == other)
 
 

@@ -7,6 +7,8 @@ threads use more of the latter, other work on the machine makes for more of the 
 the problem doesn't count, nor do imports. Memory is the most that was in use during the solve,
 less what was in use before.
 
+With ``--busy`` limits count CPU time, too: for a machine that others use.
+
     python -m benchmarks.limits --kind divisible --method milp --sizes 100 1e5
     python -m benchmarks.limits --kind reduction --json /tmp/limits.json
 """
@@ -18,6 +20,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -25,6 +28,7 @@ from benchmarks.apart import Say, cpu_seconds_left, highest, resident, run_apart
 from benchmarks.limit_problems import KINDS, families
 from benchmarks.limit_problems.family import Family
 from benchmarks.table import FOLDER
+from makespan.core.system import startup
 
 SIZES = (2, 10, 30, 100, 300, 1000, 3000, 10**4, 3 * 10**4, *(10**power for power in range(5, 13)))
 BOUNDS = "(bounds)"
@@ -98,10 +102,11 @@ def main() -> None:
     _import_all()
     rows: list[Row] = []
     unreached: list[str] = []
-    for kind in asked.kind or KINDS:
-        found, left = _measured_kind(kind, asked)
-        rows += found
-        unreached += left
+    with startup.by_processor() if asked.busy else nullcontext():
+        for kind in asked.kind or KINDS:
+            found, left = _measured_kind(kind, asked)
+            rows += found
+            unreached += left
     _print(rows, unreached)
     if asked.json:
         with open(asked.json, "w", encoding="utf-8") as file:
@@ -132,7 +137,14 @@ ended, the larger problems of that method and family are left out.""",
         "--killed-after", type=float, default=15.0, help="CPU seconds of a solve; default 15"
     )
     parser.add_argument(
-        "--sizes", nargs="+", type=float, default=SIZES, help="default: 2 to 10^12, as they fit"
+        "--sizes",
+        nargs="+",
+        type=float,
+        default=SIZES,
+        help="default: 2 to 10^12; what is above the largest of a family is that",
+    )
+    parser.add_argument(
+        "--busy", action="store_true", help="limits count CPU time: others use the machine"
     )
     parser.add_argument("--list", action="store_true", help="list the families and leave")
     parser.add_argument("--json", metavar="FILE", help="also write all rows here")
@@ -181,8 +193,8 @@ def _measured_sizes(
     kind: str, method: str, family: Family, asked: argparse.Namespace
 ) -> Iterator[Row]:
     ended = 0
-    for size in sorted({int(size) for size in asked.sizes}):
-        if not family.least <= size <= family.most:
+    for size in sorted({min(int(size), family.most) for size in asked.sizes}):
+        if size < family.least:
             continue
         names = (kind, method, family.name, family.counts)
         row = measured(Row(*names, size, asked.limit, asked.killed_after), family)
@@ -234,7 +246,6 @@ def _solve(say: Say, row: Row, family: Family) -> None:
     from numba.core import event
 
     from makespan.core.registry import applicability, find_method
-    from makespan.core.system import startup
 
     cpu_seconds_left(BUILT_WITHIN)
     _run(row.method, family.problem(family.least), row.limit)

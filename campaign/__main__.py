@@ -1,8 +1,10 @@
-"""python -m campaign --minutes N: try makespan, and say what went wrong."""
+"""python -m campaign --minutes N or --tries N: try makespan, and say what went wrong."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import os
 import secrets
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 
 from campaign import cases, crew, report
 from campaign.part import MODULES, part_named
+from campaign.smaller import smaller
 from campaign.state import OtherVersion, State
 
 
@@ -18,6 +21,9 @@ def main() -> int:
     asked = _arguments()
     if asked.replay is not None:
         return _replay(asked.replay)
+    if asked.smaller is not None:
+        print(json.dumps(smaller(asked.smaller)))
+        return 0
     seed = secrets.randbits(32) if asked.seed is None else asked.seed
     try:
         state = State.begin(asked.state, seed, closed=asked.again)
@@ -28,14 +34,15 @@ def main() -> int:
         state.try_defects_again()
         state.save()
         print(report.as_text(state))
-    elif asked.minutes:
+    elif asked.minutes is not None or asked.tries is not None:
         names = asked.only or [name for name in MODULES if name not in asked.without]
         parts = [part_named(name) for name in names]
         print(f"seed {state.seed}, version {state.version}", flush=True)
         crew.run(
             parts,
             state,
-            minutes=asked.minutes,
+            minutes=math.inf if asked.minutes is None else asked.minutes,
+            tries=asked.tries,
             jobs=asked.jobs,
             tell=lambda line: print(line, flush=True),
         )
@@ -47,7 +54,8 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m campaign", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=0.0, help="how long to try")
+    parser.add_argument("--minutes", type=float, help="how long to try")
+    parser.add_argument("--tries", type=int, metavar="N", help="how often to try each part")
     parser.add_argument(
         "--only", action="append", choices=MODULES, metavar="PART", help="try this part; repeatable"
     )
@@ -62,6 +70,9 @@ def _arguments() -> argparse.Namespace:
         "--again", action="store_true", help="replay the state's defects: which are mended?"
     )
     parser.add_argument("--replay", metavar="CASE", help="try a kept case again")
+    parser.add_argument(
+        "--smaller", metavar="CASE", help="print the smallest input that fails as a kept case does"
+    )
     return parser.parse_args()
 
 

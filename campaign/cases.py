@@ -42,13 +42,14 @@ def keep(failure: Failure, version: str) -> str:
     return name
 
 
-def replay(case: str) -> Failure | None:
-    """Try a kept case again; return how it fails, None where it does not any more."""
+def replay(case: str, content: bytes | None = None) -> Failure | None:
+    """Try a kept case again, or another input in its place; return how it fails, None if not."""
     folder = Path(case) if Path(case).is_dir() else FOLDER / case
     data = json.loads((folder / "case.json").read_text())
     given = None
     if data["input"]:
-        given = (data["input"], (folder / data["input"]).read_bytes())
+        kept = (folder / data["input"]).read_bytes()
+        given = (data["input"], kept if content is None else content)
     with tempfile.TemporaryDirectory() as scratch:
         trial = Trial(data["seed"], Path(scratch), given)
         try:

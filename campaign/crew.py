@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import os
 import shutil
@@ -19,6 +20,7 @@ from campaign.state import State
 from campaign.worker import Failure, Report, Slice, work
 
 SLICE = 2.0
+BATCH = 20  # tries of a slice, where tries are counted
 MEMORY = Path("/dev/shm")
 START = 120.0  # seconds that a worker may take to start and to prepare a part
 
@@ -74,75 +76,118 @@ class _Hand:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class Turns:
+    """Whose turn it is: what each part has had for its share, and how many tries it still gets."""
+
+    def __init__(self, parts: Sequence[Part], state: State, tries: int | None = None) -> None:
+        self.named = {part.name: part for part in parts}
+        self.state, self.counted = state, tries is not None
+        self.spent = dict.fromkeys(self.named, 0.0)
+        self.left: dict[str, float] = dict.fromkeys(
+            self.named, math.inf if tries is None else tries
+        )
+
+    def next(self, seconds: float) -> Slice | None:
+        """Return what to do next, None where every part has had its tries.
+
+        The part is the one that has had least for its share, of those whose goals are open.
+        Where tries are counted, the same seed makes the same ones, however long they take.
+        """
+        wanting = [name for name in self.spent if self.left[name] > 0]
+        if not wanting:
+            return None
+        unfinished = [name for name in wanting if self.state.open(self.named[name])] or wanting
+        name = min(unfinished, key=lambda name: self.spent[name])
+        self.spent[name] += SLICE / self.named[name].share
+        tries = None
+        if self.counted:
+            tries, seconds = int(min(BATCH, self.left[name])), math.inf
+            self.left[name] -= tries
+        todo = self.state.open(self.named[name])
+        return Slice(name, self.state.next_seed(name), seconds, todo, tries)
+
+    def note(self, asked: Slice, tries: int, seconds: float, *, skipped: bool = False) -> None:
+        """Take down what a slice was: what it left of its tries is to do."""
+        if asked.tries is None:
+            self.spent[asked.part] += (seconds - SLICE) / self.named[asked.part].share
+        else:
+            self.left[asked.part] += asked.tries - tries
+        if skipped:
+            self.left[asked.part] = 0
+
+
 def run(
-    parts: Sequence[Part], state: State, *, minutes: float, jobs: int, tell: Callable[[str], None]
+    parts: Sequence[Part],
+    state: State,
+    *,
+    minutes: float = math.inf,
+    tries: int | None = None,
+    jobs: int,
+    tell: Callable[[str], None],
 ) -> None:
-    """Make tries of ``parts`` for ``minutes``, and note in ``state`` what came of them."""
+    """Make tries of ``parts`` for ``minutes``, or so many of each; note in ``state`` what came."""
     until = time.monotonic() + 60 * minutes
-    spent = {part.name: 0.0 for part in parts}
-    named = {part.name: part for part in parts}
+    turns = Turns(parts, state, tries)
     told = time.monotonic()
     crew = [_Hand() for _ in range(jobs)]
     try:
-        while time.monotonic() < until and spent:
+        while time.monotonic() < until:
             for hand in crew:
                 if hand.asked is None:
-                    chosen = _next(named, spent, state)
-                    spent[chosen] += SLICE / named[chosen].share
-                    seconds = min(SLICE, max(0.1, until - time.monotonic()))
-                    seed, todo = state.next_seed(chosen), state.open(named[chosen])
-                    hand.ask(Slice(chosen, seed, seconds, todo))
+                    asked = turns.next(min(SLICE, max(0.1, until - time.monotonic())))
+                    if asked is None:
+                        break
+                    hand.ask(asked)
+            if all(hand.asked is None for hand in crew):
+                break
             wait([hand.pipe for hand in crew], timeout=0.5)
-            crew = [_heard(hand, named, spent, state) for hand in crew]
+            crew = [_heard(hand, turns) for hand in crew]
             if time.monotonic() - told > 30:
                 told = time.monotonic()
                 state.save()
                 tell(state.line())
         for hand in crew:
-            _finish(hand, named, spent, state)
+            _finish(hand, turns)
     finally:
         for hand in crew:
             hand.end()
         state.save()
 
 
-def _next(named: dict[str, Part], spent: dict[str, float], state: State) -> str:
-    """Return the part that has had least for its share, of those whose goals are open."""
-    unfinished = [name for name in spent if state.open(named[name])] or list(spent)
-    return min(unfinished, key=lambda name: spent[name])
-
-
-def _heard(hand: _Hand, named: dict[str, Part], spent: dict[str, float], state: State) -> _Hand:
+def _heard(hand: _Hand, turns: Turns) -> _Hand:
     """Take a worker's report, if there is one; replace a worker that died or hangs."""
     if hand.asked is None:
         return hand
-    part = named[hand.asked.part]
+    patience = turns.named[hand.asked.part].patience
     try:
         if hand.pipe.poll():
             report: Report = hand.pipe.recv()
-            state.note(report)
-            spent[part.name] += (report.seconds - SLICE) / part.share
-            if report.skipped is not None:
-                spent.pop(part.name, None)
+            turns.state.note(report)
+            turns.note(hand.asked, report.tries, report.seconds, skipped=report.skipped is not None)
             hand.asked = None
             return hand
     except (EOFError, ConnectionResetError):
         hand.process.join()
         code = hand.process.exitcode or 0
         died = f"died of signal {-code}" if code < 0 else f"ended with code {code}"
-        state.note_failure(hand.failure(f"the process {died}"))
-        hand.kill()
-        return _Hand()
-    if hand.overdue(part.patience):
-        state.note_failure(hand.failure(f"hangs: over {part.patience:g} s"))
-        hand.kill()
-        return _Hand()
+        return _replaced(hand, turns, f"the process {died}")
+    if hand.overdue(patience):
+        return _replaced(hand, turns, f"hangs: over {patience:g} s")
     return hand
 
 
-def _finish(hand: _Hand, named: dict[str, Part], spent: dict[str, float], state: State) -> None:
+def _replaced(hand: _Hand, turns: Turns, what: str) -> _Hand:
+    """Keep the try that a worker was lost with, and start another worker."""
+    assert hand.asked is not None
+    turns.state.note_failure(hand.failure(what))
+    turns.note(hand.asked, 1 + int(hand.now[0]), time.monotonic() - hand.since)
+    hand.kill()
+    return _Hand()
+
+
+def _finish(hand: _Hand, turns: Turns) -> None:
     """Wait for what a worker is doing, as long as a try may take."""
     while hand.asked is not None:
         wait([hand.pipe], timeout=0.5)
-        if _heard(hand, named, spent, state) is not hand:
+        if _heard(hand, turns) is not hand:
             return

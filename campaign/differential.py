@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import random
 from functools import cache
-from math import inf
 
-from campaign.oracles import NONE_MEANS_TOO_MANY, Oracle, oracles
+from campaign.oracles import Oracle, oracles
 from campaign.part import Defect, Part, Skipped, Trial
-from campaign.planning import DOUBTED
-from makespan import MethodError, Result, check, methods, solve
+from campaign.truth import Truth, given_to
+from makespan import MethodError, Result, methods, solve
 from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, methods_of
-from makespan.flow.files.files import as_text, problem_of
-from makespan.flow.kinds import KINDS, kind_of
+from makespan.flow.files.files import as_text
+from makespan.flow.kinds import KINDS
 
-CLOSE = 1e-9
-CLOSE_TO_PROGRAMMES = 3e-6  # mixed-integer programmes prove to 1e-6, oracles are programmes, too
 LIMIT = 1.0
 PER_METHOD = 2_000
 DRAWS = 2_000
@@ -32,23 +28,16 @@ def attempt(trial: Trial) -> None:
     oracle, wanted = _chosen(trial, rng)
     problem = _where_one_applies(oracle, wanted, rng)
     every = rng.random() < ALL
-    if trial.given is not None:
-        every, problem = True, problem_of(json.loads(trial.given[1]))
-        oracle = next(each for each in oracles() if each.kind == problem.kind)
-    if not oracle.covers(problem):
-        trial.count("beyond the oracle")
-        return
+    given = given_to(trial)
+    if given is not None:
+        every, (oracle, problem) = True, given
     trial.holds("input.json", as_text(problem, ".json").encode())
-    value = oracle.best(problem)
-    best = None if value is None else float(value)
-    if best is None and problem.kind in NONE_MEANS_TOO_MANY:
+    truth = Truth.of(oracle, problem)
+    if truth is None:
         trial.count("beyond the oracle")
         return
-    if best == inf and problem.kind in NONE_MEANS_TOO_MANY:
-        best = None
     trial.count("problems")
-    slack = CLOSE_TO_PROGRAMMES if problem.kind == "divisible" else CLOSE
-    _held_bounds(problem, best, slack)
+    truth.holds_bounds()
     names = [verdict.name for verdict in methods(problem) if verdict.applies]
     behind = [method.name for method in wanted if method.name in names]
     for name in ["auto", *(names if every or not behind else behind)]:
@@ -58,11 +47,7 @@ def attempt(trial: Trial) -> None:
             if name == "auto":
                 continue
             raise Defect(f"{name} applies, and refuses: {error}") from error
-        if oracle.false_claims is None:
-            _held(name, result, best, slack)
-        else:
-            for claim in oracle.false_claims(problem, result):
-                raise Defect(f"{name}: {claim}")
+        truth.holds(name, result)
         _count(trial, problem.kind, name, result)
 
 
@@ -94,54 +79,6 @@ def _where_one_applies(oracle: Oracle, wanted: list[Method], rng: random.Random)
         if any(applicability(method, problem).applies for method in wanted):
             break
     return problem
-
-
-def _held_bounds(problem: Problem, best: float | None, slack: float) -> None:
-    """Hold the bounds of the kind against the least makespan."""
-    if best is None or _other_objective(problem):
-        return
-    for bound in kind_of(problem).bounds.bounds(problem):
-        if not bound.value <= best + slack * abs(best):
-            raise Defect(f"the bound {bound.name!r} is {bound.value!r}, above {best!r}")
-
-
-def _other_objective(problem: Problem) -> bool:
-    return getattr(problem, "objective", "makespan") != "makespan" or (
-        getattr(problem, "load", 0.0) is None
-    )
-
-
-def _held(name: str, result: Result, best: float | None, slack: float) -> None:
-    """Hold a result against the best value that there is.
-
-    Raises
-    ------
-    Defect
-        If a plan beats it, a claim is untrue, or a bound is above it.
-    """
-    report = check(result)
-    if not report.ok:
-        raise Defect(f"{name}: {report}")
-    for note in result.notes:
-        if DOUBTED.search(note):
-            raise Defect(f"{name}: {note}")
-    if result.status == "infeasible" and best is not None:
-        raise Defect(f"{name} says infeasible; {best!r} is there")
-    if result.schedule is None:
-        return
-    if best is None:
-        raise Defect(f"{name} has a plan that the referee accepts, but the oracle has none")
-    sign = -1.0 if result.objective is not None and result.objective.maximise else 1.0
-    value = result.objective.value if result.objective is not None else result.makespan
-    bound = result.objective.bound if result.objective is not None else result.lower_bound
-    assert value is not None
-    room = slack * max(abs(best), abs(value))
-    if sign * value < sign * best - room:
-        raise Defect(f"{name} reaches {value!r}, better than the best, {best!r}")
-    if result.status == "optimal" and sign * value > sign * best + room:
-        raise Defect(f"{name} says {value!r} is optimal; {best!r} is there")
-    if bound is not None and sign * bound > sign * best + room:
-        raise Defect(f"{name} says no plan is better than {bound!r}; {best!r} is there")
 
 
 def _count(trial: Trial, kind: str, name: str, result: Result) -> None:

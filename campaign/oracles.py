@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -53,9 +52,9 @@ def _oracle(kind: str) -> Oracle | None:
         text = path.read_text()
         generator = GENERATOR.search(text)
         if generator is not None:
-            problems, takes = _module(path), generator[1]
+            problems, takes = module(path.stem), generator[1]
         if "\ndef covers(" in text and "\ndef best(" in text:
-            answers = _module(path)
+            answers = module(path.stem)
     if problems is None or answers is None:
         return None
     made = problems.random_problem
@@ -69,8 +68,9 @@ def _oracle(kind: str) -> Oracle | None:
     return Oracle(kind, random_problem, answers.covers, answers.best, claims)
 
 
-def _module(path: Path) -> ModuleType:
-    return import_module(f"tests.oracles.{path.stem}")
+def module(stem: str) -> ModuleType:
+    """Return a module of ``tests/oracles``."""
+    return import_module(f"tests.oracles.{stem}")
 
 
 def random_problem(rng: random.Random) -> tuple[Oracle, Problem]:

@@ -21,7 +21,7 @@ LINES = 30
 
 
 class Slice(NamedTuple):
-    """What a worker is asked for: tries of a part until the time is over.
+    """What a worker is asked for: tries of a part until the time is over, or so many.
 
     ``open`` names the goals that are not reached yet.
     """
@@ -30,6 +30,7 @@ class Slice(NamedTuple):
     seed: str
     seconds: float
     open: tuple[str, ...] = ()
+    tries: int | None = None
 
 
 class Failure(NamedTuple):
@@ -93,7 +94,7 @@ def _serve(part: Part, asked: Slice, folder: Path, now: Any) -> Report:
             failures.append(failure_of(part.name, trial, error))
         counts.update(trial.counts)
         tries += 1
-        if len(failures) >= KEPT_PER_SLICE or left < 0:
+        if len(failures) >= KEPT_PER_SLICE or left < 0 or tries == asked.tries:
             break
     now[1] = 0.0
     return Report(part.name, tries, time.monotonic() - begun, counts, failures, skipped)

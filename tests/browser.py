@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-import pytest
 from playwright.sync_api import ConsoleMessage, Error, Page, Playwright, sync_playwright
 
 Found = TypeVar("Found")
@@ -155,11 +154,3 @@ class Browser:
     def screenshot(self, path: Path, *, whole: bool = False) -> None:
         """Write what is seen, or the whole page, as a PNG image."""
         self._do(lambda: self.page.screenshot(path=path, full_page=whole))
-
-
-def started(**options: Any) -> Browser:
-    """Return a browser, or skip where the machine's Chromium does not start."""
-    try:
-        return Browser(**options)
-    except Error as error:
-        pytest.skip(f"Chromium does not start: {error.message.splitlines()[0]}")

@@ -1,4 +1,6 @@
-"""What pytest leaves alone, how long an example of a property may take, and loops in both forms."""
+"""What pytest leaves alone, how long a property may take, both forms of loops, and signals."""
+
+import signal
 
 import pytest
 from hypothesis import settings
@@ -30,3 +32,16 @@ def form(request, monkeypatch):
     """Whether all loops are compiled: a test that asks for it runs with both forms of each."""
     monkeypatch.setattr(jit, "forced", request.param)
     return request.param
+
+
+@pytest.fixture
+def usual_signals():
+    """Signals as a terminal's first process has them, here and in processes that a test starts.
+
+    A job in the background, and what a build server starts, inherits that Ctrl-C is ignored.
+    """
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -81,3 +81,10 @@ def test_the_path_of_one_plan_goes_through_the_files_that_are_named() -> None:
         assert any(
             entry.is_relative_to(place / name) for place in places for entry in own
         ) or name.endswith(("__init__.py", "result.py")), name
+
+
+def test_no_group_is_repeated_possessively() -> None:
+    """CPython before 3.11.5 loses its place behind such a group; an atomic one does the same."""
+    repeated = re.compile(r"\)[*+?]\+")
+    for path in (ROOT / "src").rglob("*.py"):
+        assert not repeated.search(path.read_text("utf-8")), path

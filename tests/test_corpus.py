@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -55,8 +57,11 @@ def as_experiment(path: Path) -> Any:
 
 
 def as_rows(path: Path) -> Any:
-    with Journal(path) as journal:
-        return [record.as_dict() for record in journal]
+    """Those of a copy: a journal is opened to be gone on with."""
+    with TemporaryDirectory() as folder:
+        copy = shutil.copyfile(path, Path(folder, path.name))
+        with Journal(copy) as journal:
+            return [record.as_dict() for record in journal]
 
 
 def as_shape(path: Path) -> Any:

@@ -99,7 +99,8 @@ def test_the_plan_beats_what_was_measured(run):
     plan = solve(problem)
     for method in ("equal-split", "proportional-split"):
         assert plan.makespan < solve(problem, method=method).makespan
-    assert plan.makespan <= run["predicted_affine_s"]["star optimum 1 round (inc c)"]
+    predicted = run["predicted_affine_s"]["star optimum 1 round (inc c)"]
+    assert plan.makespan <= predicted * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run["name"])

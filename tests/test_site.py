@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.browser import chromium, started
+from tests.browser import Browser, chromium
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs" / "site"
@@ -119,6 +119,18 @@ def test_what_stands_behind_sections_of_a_docstring_is_told_before() -> None:
     assert arranged(headed) == headed
 
 
+def test_cached_properties_are_shown_as_properties() -> None:
+    """Though the reference knows Python's own only."""
+    griffe = pytest.importorskip("griffe")
+    extensions = griffe.load_extensions(module("docstrings").Docstrings())
+    paths = [ROOT / "src"]
+    loaded = griffe.load("makespan.flow.result", search_paths=paths, extensions=extensions)
+    shown = loaded["Result.answer"]
+    assert shown.is_attribute
+    assert "property" in shown.labels
+    assert str(shown.annotation) == "dict[str, Any]"
+
+
 def test_several_names_are_told_one_by_one() -> None:
     """As each has a type of its own; without a section they are a list."""
     pytest.importorskip("griffe")
@@ -185,7 +197,7 @@ def test_search_runs_where_a_site_is_opened_as_files(tmp_path: Path) -> None:
     (tmp_path / "at" / "more.js").write_text("var more = 2;")
     (tmp_path / "iframe-worker.js").write_bytes((SITE / "iframe-worker.js").read_bytes())
     (tmp_path / "page.html").write_text(PAGE)
-    with started() as browser:
+    with Browser() as browser:
         browser.open(tmp_path / "page.html")
         browser.wait("got.length === 2")
         assert browser.value("got") == [2, 42]

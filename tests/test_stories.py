@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "stories").glob("*.md"))
 STEP = re.compile(r"```sh\n(?P<command>.*?)```\n(?:\n```text\n(?P<output>.*?)```\n)?", re.DOTALL)
+PROGRAM = re.compile(r"`(\w+\.py)`:\n\n```python\n(.*?)```", re.DOTALL)
 SECONDS = re.compile(r"\b\d[\d.]*(e-?\d+)? (ms|s|µs)\b")
 LONGEST = 120.0  # seconds of a command
 
@@ -40,6 +41,8 @@ def printed(command: str, folder: Path) -> str:
 def told(page: Path, folder: Path) -> str:
     """Return the page with what its commands print now."""
     (folder / "examples").symlink_to(ROOT / "examples")
+    for name, program in PROGRAM.findall(page.read_text("utf-8")):
+        (folder / name).write_text(program, "utf-8")
 
     def again(step: re.Match[str]) -> str:
         output = printed(step["command"], folder)

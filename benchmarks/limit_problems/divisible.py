@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.limit_problems.family import Family
-from makespan import DivisibleLoad, Master, Star, Tree
+from makespan import Affine, DivisibleLoad, Master, Source, Sources, Star, Tree, Worker
 
 Build = Callable[[np.random.Generator, int], DivisibleLoad]
 
@@ -29,6 +29,7 @@ TYPICAL = {
     "deadline": 40.0,
     "price_fixed": 1.0,
     "price_per_unit": 0.1,
+    "price_per_second": 0.01,
 }
 """Around which the columns are drawn, for a load of 10 units a worker."""
 
@@ -38,17 +39,22 @@ def _columns(rng: np.random.Generator, count: int, names: tuple[str, ...]) -> di
 
 
 def _star(
-    *columns: str, computes: bool = False, workers: int = 0, alike: bool = False, **fields: Any
+    *columns: str,
+    computes: bool = False,
+    workers: int = 0,
+    alike: bool = False,
+    master: dict[str, Any] | None = None,
+    **fields: Any,
 ) -> Build:
     """Return a builder of stars with these columns; ``workers`` fixes how many there are."""
+    holder = Master(compute=1.0 if computes else None, **(master or {}))
 
     def build(rng: np.random.Generator, size: int) -> DivisibleLoad:
         count = workers or size
         drawn = _columns(rng, count, columns)
         if alike:
             drawn = {name: np.full(count, TYPICAL[name]) for name in drawn}
-        master = Master(compute=1.0 if computes else None)
-        star = Star.from_arrays(master=master, **{"send_per_unit": 0.0, **drawn})
+        star = Star.from_arrays(master=holder, **{"send_per_unit": 0.0, **drawn})
         given = {
             name: value(star, size) if callable(value) else value for name, value in fields.items()
         }
@@ -88,6 +94,29 @@ def _tree(shape: str, fixed: bool) -> Build:
     return build
 
 
+def _sources(workers: int = 0, held: bool = True, fixed: bool = False, **fields: Any) -> Build:
+    """Return a builder of sources and workers; with ``workers``, the sources are the size."""
+
+    def build(rng: np.random.Generator, size: int) -> DivisibleLoad:
+        count, crew = (size, workers) if workers else (3, size)
+        latency = 0.05 if fixed else 0.0
+        links = rng.uniform(0.01, 0.04, (count, crew)).tolist()
+        load = 10.0 * crew
+        platform = Sources(
+            [
+                Source(load=load / count if held else None, send=[Affine(latency, c) for c in row])
+                for row in links
+            ],
+            [Worker(compute=cost) for cost in rng.uniform(0.5, 2.0, crew).tolist()],
+        )
+        most = {
+            name: value(None, size) if callable(value) else value for name, value in fields.items()
+        }
+        return DivisibleLoad(load=load, platform=platform, **most)
+
+    return build
+
+
 def _order(star: Star, _size: int) -> tuple[str, ...]:
     return tuple(star.names)
 
@@ -97,7 +126,16 @@ def _backwards(star: Star, _size: int) -> tuple[str, ...]:
 
 
 def _activation(star: Star, size: int) -> tuple[str, ...]:
+    """Return an activation of every worker in turn."""
     return tuple(star.names[index % len(star)] for index in range(size))
+
+
+def _by_size(_star: Star, size: int) -> float:
+    return 2.5 * size
+
+
+def _everyone_twice(star: Star, _size: int) -> tuple[str, ...]:
+    return (*star.names, *star.names)
 
 
 def _transfers(star: Star, _size: int) -> tuple[tuple[str, str], ...]:
@@ -111,7 +149,7 @@ def _loads(star: Star, _size: int) -> dict[str, float]:
     return dict.fromkeys(star.names, 10.0)
 
 
-def _size(_star: Star, size: int) -> int:
+def _size(_star: Star | None, size: int) -> int:
     return size
 
 
@@ -124,6 +162,7 @@ def _budget(star: Star, _size: int) -> float:
 
 
 MANY = 10**7
+PRICES = ("price_fixed", "price_per_unit")
 DEADLINE: dict[str, Any] = {"load": None, "deadline": 20.0}
 FREE_SENDS = ("compute_per_unit", "return_per_unit")
 
@@ -208,6 +247,104 @@ FAMILIES = (
     Family("links-fixed", "workers", _star(*AFFINE, ports="many"), 10**6),
     Family("links-rounds", "workers", _star(*AFFINE, ports="many", rounds="auto"), 10**6),
     Family("links-returns", "workers", _star(*AFFINE, *ALL_RETURNS, ports="many"), 10**6),
+    # given chunks
+    *(
+        Family(
+            f"chunks-{name}",
+            "entries",
+            _star(*columns, workers=4, activation=_activation, **more),
+            least=4,
+        )
+        for name, columns, more in (
+            ("linear", LINEAR, {}),
+            ("computes", SENDS, {"computes": True}),
+            ("returns", (*LINEAR, *RETURNS), {}),
+            ("returns-lifo", (*SENDS, *RETURNS), {"discipline": "lifo"}),
+            ("returns-given", (*LINEAR, *RETURNS), {"return_order": _activation}),
+            ("two-ports", (*LINEAR, *RETURNS), {"ports": 2}),
+            ("all", LINEAR, {"use": "all"}),
+            ("no-front-end", LINEAR, {"front_end": False}),
+            ("memory", (*LINEAR, "memory"), {"load": _by_size}),
+            ("units", LINEAR, {"integral": True}),
+            ("deadline", LINEAR, DEADLINE),
+            ("links", LINEAR, {"ports": "many"}),
+            ("uplink", LINEAR, {"ports": "many", "master": {"uplink": 20.0}}),
+            ("sends", LINEAR, {"ports": "many", "master": {"sends": 2}}),
+        )
+    ),
+    Family("chunks-workers", "workers", _star(*LINEAR, activation=_everyone_twice)),
+    Family("chunks-one", "entries", _star(*LINEAR, workers=1, activation=_activation)),
+    # rounds, everyone to take part, or under prices
+    Family("rounds-all", "rounds", _star(*LINEAR, workers=12, use="all", rounds=_size), 10**9),
+    Family(
+        "rounds-all-order",
+        "rounds",
+        _star(*LINEAR, workers=12, use="all", rounds=_size, order=_order),
+        10**9,
+    ),
+    Family("rounds-release", "workers", _star(*SENDS, "release", rounds="auto")),
+    Family("rounds-no-front-end", "workers", _star(*SENDS, front_end=False, rounds="auto")),
+    Family("rounds-loads", "workers", _star(*AFFINE, load=None, loads=_loads, rounds="auto")),
+    Family("rounds-units", "workers", _star(*AFFINE, integral=True, rounds="auto")),
+    Family(
+        "rounds-units-load",
+        "units",
+        _star(*SENDS, workers=4, integral=True, rounds="auto", load=_units),
+        10**12,
+    ),
+    Family("rounds-deadline", "workers", _star(*AFFINE, rounds="auto", **DEADLINE)),
+    # prices
+    Family("price", "workers", _star(*SENDS, *PRICES, objective="price", deadline=40.0)),
+    Family(
+        "price-second",
+        "workers",
+        _star(*SENDS, "price_per_second", objective="price", deadline=40.0),
+    ),
+    Family(
+        "price-rounds",
+        "workers",
+        _star(*SENDS, *PRICES, objective="price", deadline=40.0, rounds="auto"),
+    ),
+    Family("budget-second", "workers", _star(*LINEAR, *PRICES, "price_per_second", budget=_budget)),
+    Family(
+        "budget-open", "workers", _star(*LINEAR, "price_per_second", budget=_budget, **DEADLINE)
+    ),
+    Family("front", "workers", _star(*LINEAR, *PRICES, objective="pareto")),
+    Family(
+        "front-second", "workers", _star(*SENDS, *PRICES, "price_per_second", objective="pareto")
+    ),
+    Family("front-rounds", "workers", _star(*SENDS, *PRICES, objective="pareto", rounds="auto")),
+    Family(
+        "front-units",
+        "units",
+        _star(*LINEAR, *PRICES, workers=4, objective="pareto", integral=True, load=_units),
+        10**12,
+    ),
+    # links with an uplink or few sends at a time
+    Family("uplink", "workers", _star(*LINEAR, ports="many", master={"uplink": 20.0})),
+    Family(
+        "uplink-rounds", "workers", _star(*SENDS, ports="many", rounds=3, master={"uplink": 20.0})
+    ),
+    Family(
+        "uplink-returns", "workers", _star(*LINEAR, *RETURNS, ports="many", master={"uplink": 20.0})
+    ),
+    Family("sends", "workers", _star(*LINEAR, ports="many", master={"sends": 2})),
+    Family("sends-all", "workers", _star(*LINEAR, ports="many", use="all", master={"sends": 10})),
+    Family(
+        "no-front-end-transfers",
+        "workers",
+        _star(*LINEAR, *RETURNS, front_end=False, transfers=_transfers),
+    ),
+    # several sources
+    Family("sources", "workers", _sources()),
+    Family("sources-fixed", "workers", _sources(fixed=True)),
+    Family("sources-copies", "workers", _sources(held=False)),
+    Family("sources-links", "workers", _sources(ports="many")),
+    Family("sources-many-rounds", "sources", _sources(workers=4, rounds=3)),
+    Family("sources-many", "sources", _sources(workers=4)),
+    Family("sources-many-copies", "sources", _sources(workers=4, held=False, fixed=True)),
+    Family("sources-many-links", "sources", _sources(workers=4, ports="many")),
+    Family("sources-deadline", "workers", _sources(deadline=1000.0)),
     # trees
     Family("tree", "nodes", _tree("random", fixed=False), 10**6),
     Family("tree-deep", "nodes", _tree("deep", fixed=False), 10**6),

@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.limit_problems.family import Family
 from makespan import Reduction
+from makespan.reduction.generate import generate
 
 Build = Callable[[np.random.Generator, int], Reduction]
 
@@ -81,6 +82,25 @@ def _open_bytes(rng: np.random.Generator, size: int) -> Reduction:
     )
 
 
+def _network(topology: str, *, machines: int = 0, **options: Any) -> Build:
+    """Return a builder of collectives on links; with ``machines``, the segments are the size."""
+    return lambda rng, size: generate(
+        rng,
+        machines=machines or max(4, size - size % 4),
+        segments=size if machines else 4,
+        network=topology,
+        spread=0.5,
+        **options,
+    )
+
+
+def _custom(*, machines: int = 0) -> Build:
+    """Return a builder of copies from anywhere to anywhere."""
+    return lambda rng, size: generate(
+        rng, machines=machines or size, segments=size if machines else 4, collective="custom"
+    )
+
+
 def _given(rng: np.random.Generator, size: int) -> Reduction:
     rows = tuple((max(1, machine // 2),) * 4 for machine in range(1, size + 1))
     return Reduction(
@@ -88,6 +108,7 @@ def _given(rng: np.random.Generator, size: int) -> Reduction:
     )
 
 
+COPIES = ("all-gather", "reduce-scatter", "all-to-all", "gather", "scatter")
 MACHINES, SEGMENTS, TABLE, SQUARE = 10**5, 10**6, 3000, 1000
 
 FAMILIES = (
@@ -116,4 +137,38 @@ FAMILIES = (
     Family("open-count", "machines", _open_count, MACHINES),
     Family("open-bytes", "bytes", _open_bytes, 10**12),
     Family("given", "machines", _given, MACHINES),
+    *(
+        Family(
+            f"{word}{'-spread' * spread}",
+            "machines",
+            _machines(4, spread=spread, collective=word),
+            TABLE if spread else MACHINES,
+        )
+        for word in COPIES
+        for spread in (False, True)
+    ),
+    *(
+        Family(f"{word}-segments", "segments", _segments(8, collective=word), SEGMENTS)
+        for word in COPIES
+    ),
+    *(
+        Family(
+            f"network-{topology}{'-ports' * (ports == 'links')}",
+            "machines",
+            _network(topology, ports=ports),
+            1000,
+        )
+        for topology in ("switch", "ring", "mesh", "nodes")
+        for ports in ("machines", "links")
+    ),
+    Family("network-segments", "segments", _network("ring", machines=8), SEGMENTS),
+    Family("network-all-reduce", "machines", _network("nodes", collective="all-reduce"), 1000),
+    Family(
+        "network-all-reduce-segments",
+        "segments",
+        _network("nodes", machines=8, collective="all-reduce"),
+        SEGMENTS,
+    ),
+    Family("custom", "machines", _custom(), 1000),
+    Family("custom-segments", "segments", _custom(machines=8), 10**5),
 )

@@ -62,6 +62,15 @@ def _forest(rng: np.random.Generator, count: int) -> Columns:
     }
 
 
+def _windows(rng: np.random.Generator, count: int) -> Columns:
+    """Return tasks that are released at some time, and have to end by a late one."""
+    return {**_random(rng, count), "release": rng.uniform(0.0, 10.0, count), "deadline": 1e9}
+
+
+def _rigid(rng: np.random.Generator, count: int) -> Columns:
+    return {**_random(rng, count), "cores": rng.integers(1, 9, count)}
+
+
 def _equal(rng: np.random.Generator, count: int) -> Columns:
     return {**_random(rng, count), "work": np.ones(count), "size": 0.0}
 
@@ -94,10 +103,12 @@ def _alike(columns: Callable[..., Columns], machines: int) -> Build:
     )
 
 
-def _machines(tasks: int, **network: Any) -> Build:
+def _machines(tasks: int, *, network: Columns | None = None, **fields: Any) -> Build:
     def build(rng: np.random.Generator, size: int) -> TaskGraph:
         return TaskGraph.from_arrays(
-            network=Network(_speeds(rng, size), **network), **_random(rng, tasks)
+            network=Network(_speeds(rng, size), **(network or {})),
+            **_random(rng, tasks),
+            **fields,
         )
 
     return build
@@ -118,6 +129,10 @@ def _given(rng: np.random.Generator, size: int) -> TaskGraph:
         **columns,
     )
 
+
+RING: Columns = {"topology": "ring"}
+PRICE: Columns = {"price": 1.0, "start_price": 1.0}
+PRICES: Columns = {"price": np.arange(1.0, 9.0), "start_price": 1.0}
 
 FAMILIES = (
     Family("random", "tasks", _tasks(_random)),
@@ -142,8 +157,31 @@ FAMILIES = (
     Family("cores", "tasks", _tasks(_random, network={"cores": 4})),
     Family("duplication", "tasks", _tasks(_random, duplication=True)),
     Family("given", "tasks", _given),
+    Family("releases", "tasks", _tasks(_windows)),
+    Family("deadline", "tasks", _tasks(_random, network=PRICES, objective="price", deadline=1e9)),
+    Family("budget", "tasks", _tasks(_random, network=PRICES, budget=1e12)),
+    Family("budget-alone", "tasks", _tasks(_alone, network=PRICES, budget=1e12)),
+    Family("budget-machines", "machines", _machines(1000, budget=1e12, network=PRICE), 4096),
+    Family("price", "tasks", _tasks(_random, network=PRICES, objective="price")),
+    Family("front", "tasks", _tasks(_random, network=PRICES, objective="pareto")),
+    Family("front-machines", "machines", _machines(100, objective="pareto", network=PRICE), 4096),
+    Family(
+        "front-links",
+        "tasks",
+        _tasks(_random, network=PRICES, objective="pareto", contention="links"),
+    ),
+    Family("rigid", "tasks", _tasks(_rigid, network={"cores": 8})),
+    Family("two-cores", "tasks", _tasks(_alone, machines=1, network={"cores": 2})),
+    Family(
+        "blocking-links", "tasks", _tasks(_random, communication="blocking", contention="links")
+    ),
+    Family("duplication-machines", "machines", _machines(1000, duplication=True), 4096),
+    Family("links-machines", "machines", _machines(1000, contention="links", network=RING), 1000),
+    Family("ports-machines", "machines", _machines(1000, contention="ports"), 4096),
+    Family("dense-links", "tasks", _tasks(_dense, contention="links"), 1000),
+    Family("dense-duplication", "tasks", _tasks(_dense, duplication=True), 1000),
     Family("machines", "machines", _machines(1000), 4096),
-    Family("machines-ring", "machines", _machines(1000, topology="ring"), 1000),
+    Family("machines-ring", "machines", _machines(1000, network=RING), 1000),
     Family("machines-few-tasks", "machines", _machines(10), 4096),
     Family(
         "cores-many",

@@ -26,7 +26,16 @@ DEFINED = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)\n((?:(?: .*|[ \t]*)(?:\n|$
 
 
 class Docstrings(griffe.Extension):
-    """Rewrite each docstring before it is parsed."""
+    """Rewrite each docstring before it is parsed; show properties that are cached as such."""
+
+    def on_function_instance(self, *, func: griffe.Function, **others: Any) -> None:
+        if any(str(each.value) == "cached_property" for each in func.decorators):
+            assert func.parent is not None
+            shown = griffe.Attribute(
+                func.name, lineno=func.lineno, endlineno=func.endlineno, annotation=func.returns
+            )
+            shown.docstring, shown.labels = func.docstring, {"property", "cached"}
+            func.parent.set_member(func.name, shown)
 
     def on_object(self, *, obj: griffe.Object, **others: Any) -> None:
         if obj.docstring is not None:

@@ -13,7 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from makespan._public import lazily, names_of
+from makespan._renderers import LoadedWhenUsed
 from makespan._version import __version__
+from makespan.core.renderers import register_renderers
 
 if TYPE_CHECKING:
     from makespan.core.costs import Affine as Affine, Convex as Convex, Price as Price
@@ -21,14 +23,17 @@ if TYPE_CHECKING:
         ExecutionError as ExecutionError,
         FileError as FileError,
         InputError as InputError,
-        InvalidSchedule as InvalidSchedule,
         MakespanError as MakespanError,
         MethodError as MethodError,
         MissingExtra as MissingExtra,
         ProblemError as ProblemError,
     )
     from makespan.core.network.interconnect import Interconnect as Interconnect
-    from makespan.core.report import Report as Report, Violation as Violation
+    from makespan.core.report import (
+        InvalidSchedule as InvalidSchedule,
+        Report as Report,
+        Violation as Violation,
+    )
     from makespan.core.schedule import Schedule as Schedule
     from makespan.core.sensitivity import Sensitivity as Sensitivity
     from makespan.core.simulation.noise import Noise as Noise
@@ -68,6 +73,8 @@ if TYPE_CHECKING:
     from makespan.taskgraph.model.dag import Dag as Dag
     from makespan.taskgraph.model.network import Network as Network
     from makespan.taskgraph.problem import TaskGraph as TaskGraph
+
+register_renderers(LoadedWhenUsed())
 
 __all__ = ["__version__", *names_of("makespan")]  # noqa: PLE0604
 __getattr__ = lazily("makespan")

@@ -189,6 +189,7 @@ def test_a_limit_ends_the_search_with_incumbent_bound_and_progress():
     assert incumbents[-1] >= found.objective / 10
 
 
+@pytest.mark.usefixtures("usual_signals")
 def test_ctrl_c_ends_the_search_with_the_incumbent():
     """The first Ctrl-C is noted by the control, and the search returns what it has."""
     model, _ = endless_model()

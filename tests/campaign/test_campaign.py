@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,12 @@ from campaign import (
     odd,
     schemas,
     structure,
+    truth,
 )
 from campaign.oracles import oracles
 from campaign.part import MODULES, Defect, Part, Trial, part_named
 from campaign.report import as_text, table
+from campaign.smaller import smaller
 from campaign.state import OtherVersion, State
 from campaign.worker import Slice, _serve, failure_of
 from makespan import Schedule
@@ -90,6 +93,28 @@ def test_a_case_is_tried_again_with_the_input_that_was_kept(
     found = cases.replay(name)
     assert found is not None
     assert found.what.startswith("ZeroDivisionError")
+
+
+def test_a_kept_case_is_made_smaller(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the defect does not need is dropped, and its numbers become plain ones."""
+
+    def attempt(trial: Trial) -> None:
+        assert trial.given is not None
+        trial.holds(*trial.given)
+        values = json.loads(trial.given[1]).get("values", [])
+        if any(value > 5 for value in values):
+            raise Defect(f"{max(values)} is too much")
+        if not values:
+            raise Defect("there is nothing")
+
+    monkeypatch.setattr(cases, "part_named", lambda name: replace(BROKEN, attempt=attempt))
+    trial = Trial("1/structure/1/0", tmp_path)
+    trial.holds("input.json", b'{"values": [3, 7.25, 9, 1], "other": {"x": 1}}')
+    name = cases.keep(failure_of("structure", trial, Defect("9 is too much")), "v")
+    assert smaller(name) == {"values": [9]}
+    assert smaller(name, seconds=0.0) == {"values": [3, 7.25, 9, 1], "other": {"x": 1}}
 
 
 def test_a_defect_that_no_case_shows_any_more_is_mended(
@@ -163,14 +188,32 @@ def test_workers_that_die_or_hang_are_replaced(kept: Path, tmp_path: Path) -> No
         hand.ask(Slice("structure", "1/structure/1", 30.0))
         hand.process.kill()
         hand.process.join()
-        named = {"structure": structure.PART}
-        heard = crew._heard(hand, named, {"structure": 0.0}, state)
+        heard = crew._heard(hand, crew.Turns([structure.PART], state))
     finally:
         hand.kill()
     heard.end()
     assert heard is not hand
     (entry,) = state.defects.values()
     assert "died of signal 9" in entry["what"]
+
+
+def test_tries_are_counted_and_the_same_again(kept: Path, tmp_path: Path) -> None:
+    """So many tries are asked for, whoever makes them and however long they take."""
+    asked = []
+    for _ in range(2):
+        state = State.begin(None, seed=5)
+        turns = crew.Turns([BROKEN], state, tries=45)
+        slices = []
+        while (one := turns.next(2.0)) is not None:
+            slices.append(one)
+            state.note(report := _serve(BROKEN, one, tmp_path, [0, 0]))
+            turns.note(one, report.tries, report.seconds)
+        assert state.tries["structure"] == 45
+        asked.append((slices, state.defects))
+    assert asked[0][0] == asked[1][0]
+    assert {key: entry["times"] for key, entry in asked[0][1].items()} == {
+        key: entry["times"] for key, entry in asked[1][1].items()
+    }
 
 
 def test_workers_leave_nothing_where_the_campaign_is_killed() -> None:
@@ -187,18 +230,16 @@ def test_workers_leave_nothing_where_the_campaign_is_killed() -> None:
 
 def test_differential_sees_an_untrue_claim() -> None:
     """A result that says optimal above the best value, or reaches less than it, is a defect."""
-    from dataclasses import replace
-
     from makespan import IndependentTasks, solve
 
     result = solve(IndependentTasks(machines=2, durations=[3.0, 3.0, 2.0]))
-    differential._held("auto", result, 5.0, 1e-9)
+    truth.held("auto", result, 5.0, 1e-9)
     with pytest.raises(Defect, match="better than the best"):
-        differential._held("auto", result, 5.5, 1e-9)
+        truth.held("auto", result, 5.5, 1e-9)
     with pytest.raises(Defect, match="is optimal"):
-        differential._held("auto", result, 4.0, 1e-9)
+        truth.held("auto", result, 4.0, 1e-9)
     with pytest.raises(Defect, match="infeasible"):
-        differential._held("auto", replace(result, status="infeasible"), 5.0, 1e-9)
+        truth.held("auto", replace(result, status="infeasible"), 5.0, 1e-9)
 
 
 def test_every_kind_has_an_oracle() -> None:

@@ -131,6 +131,7 @@ main()
 """
 
 
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_the_exit_code_says_which_signal_whatever_it_interrupted(tmp_path: Path) -> None:
     """Imports execute texts; one of them that SIGTERM breaks off does not end Python by SIGINT."""
@@ -142,6 +143,7 @@ def test_the_exit_code_says_which_signal_whatever_it_interrupted(tmp_path: Path)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_the_first_interrupt_prints_the_incumbent(tmp_path: Path) -> None:
     """Ctrl-C in the middle of a search prints the best plan found and exits with 130."""

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+import makespan
 from makespan.cli.codes import DONE, INTERRUPTED, TERMINATED, USAGE
 from makespan.cli.main import run
 from makespan.cli.signals import is_interrupt
 from makespan.core.inputs.files import write_whole
+from tests.privileges import unprivileged
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="of POSIX systems")
 START = f"{sys.executable} -m makespan"
@@ -64,6 +66,7 @@ def test_a_full_disk_behind_a_stream_is_said(file: Path, command: str) -> None:
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)]
 )
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.parametrize("after", [0.08, 0.3])
 def test_signals_while_it_starts(file: Path, number: int, code: int, after: float) -> None:
     """A signal during imports ends the command with a word; a later one changes nothing."""
@@ -76,14 +79,16 @@ def test_signals_while_it_starts(file: Path, number: int, code: int, after: floa
         time.sleep(after)
         process.send_signal(number)
         out, error = process.communicate(timeout=120)
-    if process.returncode == -number or "site" in error:  # before or after the command's own time
-        return
+    ours = str(Path(makespan.__file__).parent)
+    if process.returncode == -number or (process.returncode == 1 and ours not in error):
+        return  # before the command's own time, in Python's, or after it
     assert process.returncode in (code, DONE)
     assert "Traceback" not in error
     assert out or error.strip() == "interrupted"
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)]
 )
@@ -140,14 +145,17 @@ def test_permissions_of_a_file_are_kept(tmp_path: Path, mode: int) -> None:
     assert seen == [mode]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may do all")
 def test_what_may_not_be_written_is_left_alone(tmp_path: Path) -> None:
     """A file without the permission to write is not replaced."""
     path = tmp_path / "out.json"
     path.write_text("old")
     path.chmod(0o400)
-    with pytest.raises(Exception, match="no permission"):
-        write_whole(path, "new")
+
+    def act() -> None:
+        with pytest.raises(Exception, match="no permission"):
+            write_whole(path, "new")
+
+    unprivileged(act)
     assert path.read_text() == "old"
 
 

@@ -11,12 +11,15 @@ from makespan import (
     InputError,
     Master,
     Price,
+    Source,
+    Sources,
     Star,
     Tree,
     Worker,
     sensitivity,
     solve,
 )
+from tests.oracles.divisible_sequence import best_of_sequence
 from tests.thorough import few
 
 STEP = 1e-4  # relative
@@ -258,3 +261,83 @@ def test_places_that_sends_share(sends):
     result = solve(problem)
     for rate in sensitivity(result).rates:
         assert difference(problem, rate) == pytest.approx(rate.change, rel=2e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", few(12, 3))
+def test_rates_where_many_limits_bind_are_those_of_a_rise(seed):
+    """Against the programme by paths of the same sequence: to the right, and to the left in words.
+
+    Workers are alike and chunks many, so that neither amounts nor dual values are the only ones.
+    """
+    rng = random.Random(seed)
+    crew = [(0.0, rng.choice((0.0, 0.5)), 0.0, rng.choice((3.0, 3.0, 9.0))) for _ in range(3)]
+    sequence = [rng.randrange(3) for _ in range(rng.choice((4, 9, 16)))]
+    own = (0.0, 4.0)
+    star = Star(
+        [Worker(send=Affine(*each[:2]), compute=Affine(*each[2:])) for each in crew],
+        master=Master(compute=Affine(*own)),
+    )
+    names = tuple(f"P{worker + 1}" for worker in sequence)
+    known = sensitivity(solve(DivisibleLoad(load=5.0, platform=star, activation=names)))
+    said = " ".join(known.notes)
+
+    def end(worker, place, by):
+        changed = list(crew)
+        changed[worker] = tuple(
+            number + by * (at == place) for at, number in enumerate(crew[worker])
+        )
+        return best_of_sequence(5.0, sequence, changed, master=own)[0]
+
+    def near(rate, worker, place, side):
+        """Whether it is a difference quotient; the next kink, or rounding, may spoil some."""
+        now = end(worker, place, 0.0)
+        return any(
+            rate == pytest.approx((end(worker, place, by) - now) / by, rel=2e-3, abs=2e-3)
+            for by in (side * 1e-4, side * 1e-5, side * 1e-6)
+        )
+
+    for worker in set(sequence):
+        for place, cost in enumerate(
+            ("send.fixed", "send.per_unit", "compute.fixed", "compute.per_unit")
+        ):
+            rate, name = known.rate(cost, f"P{worker + 1}"), f"{cost} of P{worker + 1}"
+            assert rate >= 0
+            assert near(rate, worker, place, 1), name
+            if crew[worker][place] > 0 and f"{name} " not in said and "more" not in said:
+                assert near(rate, worker, place, -1), name
+
+
+def test_a_kink_has_the_rate_of_a_rise_and_a_note_of_a_fall():
+    """A chunk that arrives as its worker is released waits for whatever becomes later."""
+    star = Star([Worker(send=1.0, compute=1.0, release=2.0)])
+    known = sensitivity(solve(DivisibleLoad(load=2.0, platform=star)))
+    assert known.rate("release", "P1") == pytest.approx(1.0)
+    assert known.rate("send.per_unit", "P1") == pytest.approx(2.0)
+    assert known.rate("compute.per_unit", "P1") == pytest.approx(2.0)
+    (note,) = (each for each in known.notes if "of a fall some differ" in each)
+    assert "release of P1 +0" in note
+    assert "send.per_unit of P1 +0" in note
+    assert "compute" not in note
+
+
+def test_what_can_only_fall_has_the_rate_of_a_fall():
+    """A load that fills all memory can't rise; nothing else is worse than it was."""
+    star = Star([Worker(send=1.0, compute=1.0, memory=2.0)])
+    known = sensitivity(solve(DivisibleLoad(load=2.0, platform=star)))
+    assert known.rate("load") == pytest.approx(2.0)
+    assert any("no plan in this order allows a rise of load" in note for note in known.notes)
+    assert known.rate("memory", "P1") == pytest.approx(0.0)
+
+
+def test_a_tree_and_sources_have_rates_of_a_rise():
+    """A child that could as well be sent its message later: no rate of a rise is below 0."""
+    tree = Tree([
+        {"name": "R", "compute": 2.0}, {"name": "A", "parent": "R", "send": 1.0, "compute": 2.0},
+        {"name": "B", "parent": "R", "send": 1.0, "compute": 2.0},
+    ])  # fmt: skip
+    pair = Sources([Source(load=4.0), Source(load=4.0)], [Worker(send=1.0, compute=2.0)] * 2)
+    for platform, load in ((tree, 10.0), (pair, None)):
+        problem = DivisibleLoad(load=load, platform=platform)
+        known = sensitivity(solve(problem, time_limit=5), time_limit=0.1)
+        assert known.rates
+        assert all(rate.change >= -1e-9 for rate in known.rates)

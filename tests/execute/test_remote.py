@@ -21,8 +21,8 @@ from makespan.execute.remote import FileChunk
 from tests.execute import functions
 
 
-def sent(function: object) -> bytes:
-    return pickle.dumps(function)
+def sent(function: Any) -> bytes:
+    return pickle.dumps(remote.Call(function, {}))
 
 
 def work(
@@ -33,10 +33,11 @@ def work(
     count: int = 1,
     key: str = "",
     parts: int = 1,
+    inputs: dict[Any, Any] | None = None,
 ) -> Outcome:
     """Return what the client makes of what is sent back of ``count`` items."""
     key = key or uuid.uuid4().hex
-    brought = remote.work(function, data, key, low, low + count, batched, parts)
+    brought = remote.work(function, data, key, low, low + count, batched, parts, inputs)
     return Outcome.of(*pickle.loads(pickle.dumps(brought)))
 
 
@@ -49,6 +50,12 @@ def naps(item: int) -> int:
     """Sleep longer for some."""
     time.sleep(0.02 if item == 0 else 0.001)
     return item * item
+
+
+def paired(item: list[int]) -> set[int]:
+    """Sleep a little, so that threads take turns."""
+    time.sleep(0.001)
+    return {item[0], item[1] ** 2}
 
 
 @pytest.mark.parametrize("batched", [False, True])
@@ -93,7 +100,8 @@ def test_what_is_taken_back_is_not_done() -> None:
         assert go_on.wait(10.0)
         return item
 
-    with ThreadPoolExecutor(1) as pool, mock.patch.object(remote, "_function", return_value=waits):
+    call = remote.Call(waits, {})
+    with ThreadPoolExecutor(1) as pool, mock.patch.object(remote, "_function", return_value=call):
         first = pool.submit(work, b"", chunk(*range(10)), 0, False, 10, "first")
         assert begun.wait(10.0)
         chunks = [("first", 0, 10), ("second", 10, 20), ("third", 20, 21)]
@@ -177,3 +185,88 @@ def test_files_are_files_again() -> None:
     assert outcome.values == [("a.txt", "one"), ("a.txt", "two")]
     kept = work(sent(Path), files, 0, False, 2).values
     assert not any(path.exists() for path in kept)
+
+
+def test_what_cannot_be_pickled_fails_alone() -> None:
+    """It is named; arrays in other results are left out of the pickles, not copied."""
+    table = np.arange(1000)
+    given = [(1, table), threading.Lock(), {2}]
+    failures: list[Any] = []
+    leaving = remote._leaving(given, [5, 6, 9], failures)
+    assert np.shares_memory(np.frombuffer(leaving.buffers[0][0], dtype=table.dtype), table)
+    assert leaving.__sizeof__() >= table.nbytes
+    outcome = Outcome.of(((5, 7), (9, 10)), leaving, tuple(failures), 0.0, 1.0)
+    assert outcome.values[1:] == [None, {2}]
+    (failure,) = outcome.failures
+    assert str(failure).startswith("item 6: TypeError: the result, a lock, can't be pickled")
+    assert remote._leaving([1, "a", table], [0, 1, 2], failures)[2] is table
+
+
+def test_what_cannot_be_unpickled_fails_alone() -> None:
+    """Here, where the worker could pickle it."""
+    leaving = remote._leaving([(1,), ("two",)], [3, 7], [])
+    leaving.data[1] = b"nothing"
+    outcome = Outcome.of(((3, 4), (7, 8)), leaving, (), 0.0, 1.0)
+    assert outcome.values == [(1,), None]
+    assert "item 7: TypeError: the result can't be unpickled here" in str(outcome.failures[0])
+
+
+def test_a_value_for_several_items_fails_for_all_of_them() -> None:
+    """Where a batch's results are one value, and not a list."""
+    leaving = remote._leaving((1, {2}), [3, 4], [])
+    assert Outcome.of(((3, 5),), leaving, (), 0.0, 1.0).values == (1, {2})
+    leaving.data[0] = b"nothing"
+    outcome = Outcome.of(((3, 5),), leaving, (), 0.0, 1.0)
+    assert outcome.values == [None, None]
+    assert (outcome.failures[0].first, outcome.failures[0].last) == (3, 4)
+    failures: list[Any] = []
+    remote._leaving((1, threading.Lock()), [3, 4], failures)
+    assert [told[:2] for told in failures] == [(3, 4)]
+
+
+class Counted:
+    """Counts how often it is unpickled."""
+
+    times = 0
+
+    def __setstate__(self, state: object) -> None:
+        Counted.times += 1
+
+    def __getstate__(self) -> object:
+        return 1
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_threads_unpickle_a_chunk_once_and_meet_what_futures_hold(parts: int) -> None:
+    """Each result knows its place, whoever took the item; so does one whose future has failed."""
+    Counted.times = 0
+    broken = remote.Broken(remote.failure(0, 0, KeyError("lost"))[2])
+    held = {"a": 4, "b": broken}
+    data = chunk(*([remote.Input("b" if n == 7 else "a"), n, Counted()] for n in range(9)))
+    with ThreadPoolExecutor(parts) as pool:
+        key = uuid.uuid4().hex
+        arguments = sent(paired), data, 100, False, 9, key, parts, held
+        calls = [pool.submit(work, *arguments) for _ in range(parts)]
+        found = [call.result() for call in calls]
+    values = {
+        place: value
+        for outcome in found
+        for place, value in zip(
+            [place for row in outcome.rows for place in range(*row)], outcome.values, strict=True
+        )
+    }
+    assert values == {100 + n: None if n == 7 else {4, n * n} for n in range(9)}
+    assert [str(one) for outcome in found for one in outcome.failures] == [
+        "item 107: KeyError: 'lost'"
+    ]
+    assert Counted.times == 9
+
+
+def test_what_is_taken_back_is_not_held() -> None:
+    """A worker whose items go to others lets go of them."""
+    data = chunk(1, 2, 3)
+    share = remote._share("not held", 0, 3)
+    share.items(data, *((taken := share.take()).start, taken.stop))
+    assert share._items is not None
+    remote.taken_back([("not held", 0, 3)], 0.0)
+    assert share._items is None

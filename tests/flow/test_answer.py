@@ -8,7 +8,7 @@ import pytest
 
 from makespan import DivisibleLoad, InvalidSchedule, Schedule, Star, Worker, solve
 from makespan.core.solution import Objective, Status
-from makespan.flow.answer import answer, summary
+from makespan.flow.result import summary
 
 STAR = DivisibleLoad(
     load=10.0, platform=Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
@@ -44,7 +44,7 @@ def test_another_objective_stands_first() -> None:
 def test_without_a_schedule_there_is_no_answer() -> None:
     """An infeasible problem's result says why and has an empty answer."""
     result = solve(DivisibleLoad(load=1.0, platform=Star([])))
-    assert answer(result) == {}
+    assert result.answer == {}
     assert summary(result).splitlines()[0] == f"infeasible ({result.method})"
     assert "note: there is a load, but no machine to compute it" in summary(result)
 
@@ -55,4 +55,4 @@ def test_a_schedule_that_does_not_fit_is_said_to() -> None:
     broken = replace(solve(STAR), schedule=foreign)
     assert "does not fit its problem; check says why" in summary(broken)
     with pytest.raises(InvalidSchedule, match="does not fit"):
-        answer(broken)
+        _ = broken.answer

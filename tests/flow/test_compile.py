@@ -1,21 +1,39 @@
-"""Kernels are compiled ahead by solving samples of every kind."""
+"""Kernels are compiled ahead by solving samples of every kind; afterwards nothing is left."""
 
 from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from makespan.cli.main import run
-from makespan.core.numeric.jit import compiled, compiles
+from makespan.core.numeric import jit
 from makespan.flow import compile as _compile
 from makespan.flow.kinds import KINDS
 
-SMALL = {
-    "divisible": (({"workers": 400}, {}), ({"workers": 3}, {"rounds": 2})),
+SMALL: dict[str, tuple[_compile.Sample, ...]] = {
+    "divisible": (({"workers": 3}, {}), ({"workers": 3}, {"rounds": 2})),
     "independent": (({"tasks": 5}, {}),),
     "partition": (({"resources": 3, "tasks": 9}, {}),),
     "reduction": (({"machines": 3, "segments": 2}, {"order": "greedy"}),),
     "taskgraph": (({"size": 5}, {"communication": "blocking"}),),
 }
+ROOT = Path(__file__).parents[2]
+GIGABYTES = 2.0
+RARE = {
+    "makespan.reduction.rules.annealing.anneal",
+    *(
+        f"makespan.reduction.search.branching_kernels.{name}"
+        for name in ("alike", "decide", "hopeless", "signature")
+    ),
+}
+"""Kernels that no sample reaches: those of searches that small problems end before."""
+needs_compiler = pytest.mark.skipif(not jit.compiles(), reason="the compiler is off")
 
 
 def test_every_kind_has_samples_that_can_be_made() -> None:
@@ -26,14 +44,63 @@ def test_every_kind_has_samples_that_can_be_made() -> None:
         assert all(problem.kind == name for problem in _compile._samples(kind))
 
 
-@pytest.mark.skipif(not compiles(), reason="the compiler is off")
+@needs_compiler
 def test_samples_enter_the_kernels(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command names the kinds, and says how many kernels there are."""
+    """The command shows the kinds one by one, and says how many kernels there are."""
+    solved: list[str] = []
     monkeypatch.setattr(_compile, "SAMPLES", SMALL)
-    monkeypatch.setattr(_compile, "SECONDS", 0.05)
+    monkeypatch.setattr(_compile, "_enter", lambda problem: solved.append(problem.kind))
     assert run(["compile"]) == 0
     out, err = capsys.readouterr()
-    assert [line.split()[0] for line in err.splitlines()] == list(KINDS)
-    assert int(out.split()[0]) == len(compiled()) > 0
+    assert solved == [name for name in KINDS for _ in SMALL[name]]
+    assert [line.split(":")[0] for line in err.splitlines()] == list(KINDS)
+    assert int(out.splitlines()[-1].split()[0]) == len(jit.compiled())
+
+
+@needs_compiler
+def test_what_compiling_took(tmp_path: Path) -> None:
+    """A kernel has the seconds of its own compiling, none where it is found on disk."""
+    name = "makespan.core.numeric.sorting.inserted"
+    assert _child("one_kernel", tmp_path) == {"compiled": [name]}
+    assert _child("one_kernel", tmp_path) == {"compiled": []}
+
+
+def test_every_loop_is_compiled_inside_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However small its work; and as before behind it."""
+    monkeypatch.setattr(jit, "forced", None)
+    with jit.always():
+        assert jit.pays(1, 1e9)
+        with jit.always(False):
+            assert not jit.pays(1e12, 1)
+    assert not jit.pays(1, 1e9)
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_nothing_is_left_to_compile(tmp_path: Path) -> None:
+    """Into an empty folder, in bounded memory; then each kind is solved, small and large.
+
+    Hardly a kernel of the source is left out, and no solve by ``auto`` compiles one.
+    """
+    first = _child("compiled_ahead", tmp_path)
+    assert first["gigabytes"] < GIGABYTES
+    assert set(first["never met"]) <= RARE
+    assert len(first["compiled"]) > 50
+    assert _child("solved_by_auto", tmp_path)["compiled"] == []
+
+
+def _child(what: str, cache: Path) -> dict[str, Any]:
+    """Return what a part of ``tests.flow.compiling`` prints, with its kernels in ``cache``."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.flow.compiling", what],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -119,3 +120,28 @@ def test_bounds_are_rounded_up_to_whole_grains(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(rooms, "grain", lambda problem: 1.0, raising=False)
     assert lower_bound(PROBLEM).value == 7.0
     assert solve(PROBLEM, method="lpt").status == "optimal"
+
+
+@pytest.mark.parametrize("method", ["auto", "claimant"])
+def test_a_plan_of_a_search_that_ctrl_c_ended_says_so(enter: Enter, method: str) -> None:
+    """First, as it takes the place of KeyboardInterrupt; without a plan that is raised."""
+
+    def interrupted(problem: IndependentTasks, control: Control) -> Solution:
+        signal.raise_signal(signal.SIGINT)
+        return by_lpt(problem)
+
+    def without_a_plan(problem: IndependentTasks, control: Control) -> Solution:
+        signal.raise_signal(signal.SIGINT)
+        return Solution(schedule=None)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        enter(interrupted)
+        result = solve(PROBLEM, method=method)
+        enter(without_a_plan)
+        with pytest.raises(KeyboardInterrupt):
+            solve(PROBLEM, method="claimant")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert result.status == "feasible"
+    assert result.notes[0].startswith("interrupted: ")

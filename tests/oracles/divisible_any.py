@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice, pairwise, permutations, product
 
 import numpy as np
@@ -25,6 +26,7 @@ from tests.oracles.divisible_rules import splits
 
 MAX_CHUNKS = 3  # of continuous loads in any number of rounds: more might be better
 MAX_CHOICES = 700
+MAX_DEALS = 10_000  # of whole units, over all choices
 
 Event = tuple[str, int]
 """What happens ("send", "compute", "return") to which chunk."""
@@ -48,6 +50,15 @@ def best(problem: DivisibleLoad) -> float | None:
     return max(reached) if problem.load is None else min(reached)
 
 
+def best_with(problem: DivisibleLoad, own: bool) -> float | None:
+    """Return the best value, among the plans in which the master computes or it does not."""
+    found = (_value(problem, choice) for choice in choices(problem) if choice.own == own)
+    reached = [value for value in found if value is not None]
+    if not reached:
+        return None
+    return max(reached) if problem.load is None else min(reached)
+
+
 def covers(problem: DivisibleLoad) -> bool:
     """Whether :func:`best` tries every plan of the problem."""
     if isinstance(problem.platform, Tree):
@@ -60,7 +71,10 @@ def covers(problem: DivisibleLoad) -> bool:
         return False
     if problem.load is None and (_rounds(problem) is None or _has_free_units(problem)):
         return False
-    return sum(1 for _ in islice(choices(problem), MAX_CHOICES + 1)) <= MAX_CHOICES
+    every = list(islice(choices(problem), MAX_CHOICES + 1))
+    if problem.integral and sum(map(partial(_number_of_deals, problem), every)) > MAX_DEALS:
+        return False
+    return len(every) <= MAX_CHOICES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -417,6 +431,11 @@ def _by_units(problem: DivisibleLoad, choice: Choice) -> float | None:
         if end is None:
             continue
         value = end if problem.load is not None else float(sum(amount) + own)
+        if problem.budget is not None or problem.objective == "price":
+            price = _price(problem, choice, amount, end)
+            if problem.budget is not None and price > problem.budget * (1 + 1e-9):
+                continue
+            value = price if problem.objective == "price" else value
         if found is None or (value > found if problem.load is None else value < found):
             found = value
     return found
@@ -442,9 +461,22 @@ def _deals(problem: DivisibleLoad, choice: Choice) -> Iterator[tuple[tuple[int, 
                 for name in star.names
             ):
                 continue
-            per_unit = [float(star.price_per_unit[each]) for each in worker]
-            if np.dot(per_unit, amount) <= _affordable(problem, choice) * (1 + 1e-12):
-                yield amount, own
+            yield amount, own
+
+
+def _number_of_deals(problem: DivisibleLoad, choice: Choice) -> int:
+    """Return how many ways there are to look at."""
+    return math.prod(_most_units(problem, each) + 1 for each in choice.worker)
+
+
+def _price(
+    problem: DivisibleLoad, choice: Choice, amount: tuple[int, ...], seconds: float
+) -> float:
+    """Return what whole units on the workers of a choice cost."""
+    star, worker = problem.star, choice.worker
+    units = np.dot([float(star.price_per_unit[each]) for each in worker], amount)
+    fixed = float(star.price_fixed[sorted(set(worker))].sum())
+    return float(units) + fixed + _rent(problem, choice) * seconds
 
 
 def _has_free_units(problem: DivisibleLoad) -> bool:

@@ -58,6 +58,16 @@ def best(problem: Partition) -> Fraction | None:
     return Fraction(min(map(truth.time, truth.plans)))
 
 
+def front(problem: Partition) -> list[tuple[float, float]]:
+    """Return time and energy of the plans that no other beats in both, by increasing time."""
+    truth = _Truth(problem)
+    points: list[tuple[float, Fraction]] = []
+    for time, energy in sorted((truth.time(plan), truth.energy(plan)) for plan in truth.plans):
+        if not points or energy < points[-1][1]:
+            points.append((time, energy))
+    return [(time, float(energy)) for time, energy in points]
+
+
 def false_claims(problem: Partition, result: Any) -> Iterator[str]:
     """Yield what a result says that enumeration contradicts."""
     truth = _Truth(problem)

@@ -127,3 +127,19 @@ def test_lists_of_a_whole_table_are_asked_for(monkeypatch, method):
     monkeypatch.setenv("MAKESPAN_MEMORY", "0.001")
     with pytest.raises(TooLarge, match=r"lists of 200,00\d costs"):
         solve(problem, method=method)
+
+
+def test_a_quick_plan_of_a_front_is_a_front_of_one_point() -> None:
+    """What a plan that is found quickly leaves unknown is listed, whichever method finds it."""
+    problem = Partition(
+        tasks=3,
+        costs=[[0.0, 1.0, 2.0, 3.0], [0.0, 4.0, 2.0, 12.0]],
+        energy=[[0.0, 9.0, 18.0, 27.0], [0.0, 1.0, 2.0, 3.0]],
+        objective="pareto",
+    )
+    result = solve(problem, method="any-plan")
+    (point,) = result.details["front"]
+    assert point["time"] == result.makespan
+    ((low, high),) = result.details["unknown"]
+    assert low == 0.0
+    assert high >= max(each["time"] for each in solve(problem).details["front"])

@@ -225,7 +225,8 @@ def test_an_all_reduce_does_not_wait_for_a_root_that_is_far() -> None:
         machines=3, segments=1, collective="all-reduce", transfer=1,
         latency=[[0, 0, 2], [3, 0, 1], [9, 0, 0]],
     )  # fmt: skip
-    assert max(bound.value for bound in bounds(problem)) <= oracle.best(problem) == 6.0
+    assert oracle.best(problem) == 6.0
+    assert max(bound.value for bound in bounds(problem)) <= 6.0 * (1 + CLOSE)
 
 
 def test_an_all_reduce_is_never_worse_than_its_parts() -> None:
@@ -234,7 +235,7 @@ def test_an_all_reduce_is_never_worse_than_its_parts() -> None:
         machines=3, segments=1, collective="all-reduce", transfer=4, reduce=2,
         latency=[[0, 5, 7], [8, 6, 8], [2, 8, 2]],
     )  # fmt: skip
-    assert makespan.lower_bound(problem).value <= 27.0
+    assert makespan.lower_bound(problem).value <= 27.0 * (1 + CLOSE)
     result = makespan.solve(problem)
     assert (result.status, result.makespan, result.lower_bound) == ("optimal", 27.0, 27.0)
 

@@ -116,7 +116,7 @@ def test_cuts_meet_the_optimum(network: Interconnect, collective: Any, optimum: 
     """What a bus, a card, a hub or the middle of a chain must carry is what the plan takes."""
     problem = Reduction(network=network, segments=len(network), reduce=0.0, collective=collective)
     values = {bound.name: bound.value for bound in bounds(problem)}
-    assert values["cuts"] <= optimum
+    assert values["cuts"] <= optimum * (1 + 1e-9)
     result = makespan.solve(problem, time_limit=5.0)
     assert (result.makespan, result.status) == (optimum, "optimal")
 
@@ -153,7 +153,7 @@ def by_links(topology: str, machines: int, **fields: Any) -> Reduction:
 )
 def test_machines_use_all_their_links_at_once(problem: Reduction, optimum: float) -> None:
     """What enters a machine does so over all its links; a way takes its hops."""
-    result = makespan.solve(problem, time_limit=5.0)
+    result = makespan.solve(problem, time_limit=60.0)
     assert (result.makespan, result.status) == (optimum, "optimal")
     assert makespan.check(result).ok
 
@@ -237,7 +237,7 @@ def test_files_state_networks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ports", ["machines", "links"])
-@pytest.mark.parametrize("collective", ["reduce", "broadcast", "all-reduce"])
+@pytest.mark.parametrize("collective", few(["reduce", "broadcast", "all-reduce"], 2))
 def test_open_counts_of_segments_go_over_networks(
     ports: str, collective: Any, tmp_path: Path
 ) -> None:
@@ -251,12 +251,12 @@ def test_open_counts_of_segments_go_over_networks(
     )  # fmt: skip
     assert problem.with_segments(2).transfers[0, 1] == 1.5
     assert problem.with_segments(2).transfers[1, 2] == 2.5
-    result = makespan.solve(problem, time_limit=1.0)
+    result = makespan.solve(problem, time_limit=20.0)  # of which it needs less than 5
     assert makespan.check(result).ok
     for count in (1, 2):
         best = oracle.best(problem.with_segments(count))
         assert best is not None
-        assert all(bound.value <= best for bound in bounds(problem))
+        assert all(bound.value <= best * (1 + 1e-9) for bound in bounds(problem))
         assert result.makespan <= 1.6 * best
     makespan.save(problem, tmp_path / "problem.toml")
     assert makespan.read_problem(tmp_path / "problem.toml") == problem

@@ -46,7 +46,8 @@ def test_each_segment_costs_its_share():
         fixed.transfer, problem.message_overhead + problem.transfer_per_byte * share
     )
     assert np.array_equal(fixed.reduce, problem.reduce_overhead + problem.reduce_per_byte * share)
-    assert solve(problem, time_limit=0.5).makespan >= lower_bound(problem).value
+    result = solve(problem, time_limit=0.5)
+    assert result.makespan >= lower_bound(problem).value * (1 - 1e-9)
 
 
 def test_a_slow_port_is_a_bound():

@@ -46,6 +46,7 @@ def test_other_machines_need_a_token() -> None:
     assert "can't be listened at" in failed("--host", "no.such.host.invalid", "--token", "a")
 
 
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_cleanly(number: signal.Signals) -> None:
@@ -79,6 +80,21 @@ def test_it_ends_cleanly(number: signal.Signals) -> None:
     while any(Path(f"/proc/{pid}").exists() for pid in pids):
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+@pytest.mark.usefixtures("usual_signals")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_ctrl_c_leaves_a_job_in_the_background_alone() -> None:
+    """A shell lets such jobs ignore Ctrl-C; SIGTERM ends them as always."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with subprocess.Popen(SERVE, **QUIET) as process:  # type: ignore[call-overload]
+        address = address_of(process)
+        assert httpx.get(address, timeout=60).status_code == 200
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)  # in which the server would end
+        assert httpx.get(address, timeout=60).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
 
 
 def test_a_free_port_is_taken() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from makespan.studio import worker
+from makespan.studio import size
 from makespan.studio.exercises import examples
 from makespan.studio.orders import Answer, Order
 from makespan.studio.task import Task
@@ -87,6 +87,6 @@ def test_nothing_fails(name: str) -> None:
 
 def test_an_answer_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would be larger is refused."""
-    monkeypatch.setattr(worker, "LARGEST", 100)
+    monkeypatch.setattr(size, "LARGEST", 100)
     answer = answered("problem", {"problem": examples()[0]["toml"]})
     assert answer.status == 413

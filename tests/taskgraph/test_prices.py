@@ -21,6 +21,7 @@ from makespan import (
     save,
     solve,
 )
+from makespan.core.control import Control
 from makespan.flow.pictures.plot import svg
 from makespan.taskgraph import graphs
 from makespan.taskgraph.file import read, write
@@ -205,3 +206,14 @@ def test_mistakes_are_named() -> None:
     }  # fmt: skip
     with pytest.raises(ProblemError, match="'pareto' is not allowed with a given plan"):
         TaskGraph(Dag({"a": 1.0}), Network([1.0]), objective="pareto", assignment={"a": "M1"})
+
+
+def test_a_front_cut_short_goes_on_beyond_its_last_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the least price is not proved, later plans may be cheaper; by a deadline none is."""
+    monkeypatch.setattr(Control, "expired", lambda _: True)
+    for more, last in (({}, None), ({"deadline": 200.0}, 200.0)):
+        result = solve(layered(14, 3, objective="pareto", **more))
+        (unknown,) = result.details["unknown"]
+        assert unknown[1] == last
+        assert unknown[0] <= result.makespan
+        assert ("s on" in result.notes[-1]) == (last is None)

@@ -28,9 +28,9 @@ from numpy.typing import ArrayLike
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.numeric.watched import watched
 from makespan.core.system.extras import optional
 from makespan.core.system.startup import startup
+from makespan.core.watched import watched
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver

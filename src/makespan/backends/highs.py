@@ -206,8 +206,9 @@ class Programme:
         other
             The same rows and variables, entry for entry, with other numbers.
 
-        The change of the Lagrangian at the optimum; where the dual values are not unique, one side
-        of a kink. Complexity: O(entries). Source: Milgrom and Segal 2002, theorem 5.
+        The change of the Lagrangian at this optimum: the derivative where it is the only one; see
+        :class:`makespan.backends.sides.Sides`. Complexity: O(entries). Source: Milgrom and Segal
+        2002, theorem 5.
 
         >>> def priced(price):
         ...     programme = Programme()
@@ -255,7 +256,7 @@ class Programme:
 
         highs = highspy.Highs()
         highs.silent()
-        highs.passModel(self._model(highspy))
+        highs.passModel(self.model(highspy))
         integer = np.concatenate(self._integer)
         if integer.any():
             highs.setOptionValue("mip_rel_gap", gap)
@@ -279,7 +280,8 @@ class Programme:
         highs.run()
         return answer_of(highs, highspy, integer)
 
-    def _model(self, highspy: Any) -> Any:
+    def model(self, highspy: Any) -> Any:
+        """Return the programme as HiGHS takes it."""
         model = linear_model(
             highspy,
             columns=[np.concatenate(each) for each in (self._cost, self._lower, self._upper)],

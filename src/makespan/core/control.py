@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from makespan.core.errors import TooLarge
 from makespan.core.steps import Step
 from makespan.core.system import interrupts, startup
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from makespan.core.solution import Solution
 
 Progress = Callable[[float | None, float | None, float], None]
+GRACE = 0.25
+"""Seconds by which what can't be stopped may end after the limit."""
 
 
 class Control:
@@ -94,6 +96,25 @@ class Control:
     def expired(self) -> bool:
         """Whether to stop now: the time is up, or the user asked to."""
         return self.interrupted or self.remaining == 0.0
+
+    def claim(self, seconds: float, what: str) -> None:
+        """Refuse what can't be stopped and would end too late, before it is begun.
+
+        Parameters
+        ----------
+        seconds
+            How long it takes, estimated from the sizes of the input.
+        what
+            What takes them, for the message: ``"the programme of 1,000 workers"``.
+
+        Raises
+        ------
+        TooLarge
+            If that is more than the limit leaves, and :data:`GRACE` seconds.
+        """
+        left = self.remaining
+        if left is not None and seconds > left + GRACE:
+            raise TooLarge(f"{what} would take {seconds:.1f} s; the time limit leaves {left:.1f} s")
 
     def known_or(self, make: Callable[[], Solution]) -> Schedule:
         """Return the plan of the incumbent; without one, that of another method."""
@@ -177,4 +198,4 @@ class Control:
 
 
 def _clock() -> float:
-    return time.monotonic() - startup.spent()
+    return startup.clock() - startup.spent()

@@ -7,7 +7,7 @@ MakespanError
 ├── MethodError                   no such method or option, or it doesn't apply
 │   └── TooLarge                  it would take more memory than there is for it
 ├── MissingExtra (ImportError)    an optional dependency is not installed
-├── InvalidSchedule               the referee refused a schedule
+├── InvalidSchedule               the referee refused a schedule (in core/report.py)
 └── ExecutionError                a plan could not be run to its end
 """
 
@@ -15,22 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from makespan.core.plain import one_line, plain
-
-if TYPE_CHECKING:
-    from makespan.core.report import Report
-    from makespan.execute.dask.execution import Execution
 
 
 class MakespanError(Exception):
     """Everything that makespan raises on purpose; quoted input can't steer a terminal.
 
-    ``execution`` holds what a run on a cluster had brought when it ended so; else None.
+    ``execution`` holds what a run on a cluster had brought when it ended so, an ``Execution`` of
+    the engine; else None.
     """
 
-    execution: Execution | None = None
+    execution: Any = None
 
     def __str__(self) -> str:
         return plain(super().__str__())
@@ -118,20 +115,6 @@ class TooLarge(MethodError):
 
 class MissingExtra(MakespanError, ImportError):
     """An optional dependency is not installed; the message says which extra brings it."""
-
-
-class InvalidSchedule(MakespanError):
-    """The referee refused a schedule; ``report`` holds its violations.
-
-    ``planned`` says that a method of makespan made it, which is makespan's own mistake.
-    """
-
-    def __init__(
-        self, message: str, report: Report | None = None, *, planned: bool = False
-    ) -> None:
-        super().__init__(message)
-        self.report = report
-        self.planned = planned
 
 
 class ExecutionError(MakespanError):

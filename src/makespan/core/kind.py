@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -184,6 +185,17 @@ class Methods(Protocol):
         """The line-up that ``method="auto"`` tries in turn."""
 
 
+@cache
+def offers(room: Any, protocol: Any) -> bool:
+    """Whether a room holds what a protocol says; looked at once for each room.
+
+    >>> from makespan.flow.kinds import KINDS
+    >>> offers(KINDS["taskgraph"].timing, Naming), offers(KINDS["partition"].timing, Naming)
+    (True, False)
+    """
+    return isinstance(room, protocol)
+
+
 class _Entrance(Generic[Room]):
     """The room of its name, loaded when it is first entered."""
 
@@ -211,13 +223,13 @@ class Kind:
 
     def kept(self, problem: Problem, solution: Solution) -> Solution:
         """Return what is left of a solution under the limits that not every method knows of."""
-        room = self.bounds
-        return room.kept(problem, solution) if isinstance(room, Limiting) else solution
+        room: Any = self.bounds
+        return room.kept(problem, solution) if offers(room, Limiting) else solution
 
     def grain(self, problem: Problem) -> float | None:
         """Return what some optimal makespan is a whole multiple of; None where that is unknown."""
-        room = self.bounds
-        return room.grain(problem) if isinstance(room, Grained) else None
+        room: Any = self.bounds
+        return room.grain(problem) if offers(room, Grained) else None
 
     @property
     def met_within(self) -> float:
@@ -227,25 +239,26 @@ class Kind:
 
     def behind(self, problem: Problem) -> float:
         """Return about how many seconds it takes to time, referee and bound a large plan."""
-        room = self.timing
-        return room.behind(problem) if isinstance(room, Weighty) else 0.0
+        room: Any = self.timing
+        return room.behind(problem) if offers(room, Weighty) else 0.0
 
     def at_least(self, problem: Problem) -> float:
         """Return about how many seconds the quickest plan takes, with all that comes behind it."""
-        room = self.timing
-        return room.at_least(problem) if isinstance(room, Lasting) else 0.0
+        room: Any = self.timing
+        return room.at_least(problem) if offers(room, Lasting) else 0.0
 
     def replay(self, problem: Problem, schedule: Schedule, repetitions: int) -> Replay:
         """Return the plan's decisions, to be carried out with other durations."""
-        room = self.timing
-        if isinstance(room, Replayed):
-            return room.replay(problem, schedule, repetitions)
+        room: Any = self.timing
+        if offers(room, Replayed):
+            prepared: Replay = room.replay(problem, schedule, repetitions)
+            return prepared
         return Replay(lambda factors: float(room.retimed(problem, schedule, factors).makespan))
 
     def tasks(self, problem: Problem) -> Sequence[str] | None:
         """Return the names of what is computed; None where it has none."""
-        room = self.timing
-        return room.tasks(problem) if isinstance(room, Naming) else None
+        room: Any = self.timing
+        return room.tasks(problem) if offers(room, Naming) else None
 
     @property
     def what_if(self) -> Any:
@@ -281,8 +294,8 @@ class Kind:
         ProblemError
             With every mistake found.
         """
-        room = self.file
-        if folder is not None and isinstance(room, Beside):
+        room: Any = self.file
+        if folder is not None and offers(room, Beside):
             beside: Problem = room.read_beside(data, folder, within)
             return beside
         found: Problem = room.read(data)

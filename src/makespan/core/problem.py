@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
+from makespan.core.renderers import renderers
 from makespan.core.shown import Shown, Table, counted
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ class Pictured(Shown):
 
     def plot(self, *, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the problem with matplotlib; see :func:`makespan.plot`."""
-        drawn: Axes = import_module("makespan.flow.pictures.plot").plot(self, ax=ax, **options)
-        return drawn
+        return renderers().plot(self, ax, **options)
 
     @abstractmethod
     def _counts(self) -> Mapping[str, int]:
@@ -59,14 +58,12 @@ class Pictured(Shown):
     def _tables(self) -> Sequence[Table]:
         if sum(self._counts().values()) > SHOWN:
             return ()
-        tables: Sequence[Table] = import_module("makespan.flow.answer").problem_tables(self)
-        return tables
+        return renderers().tables(self)
 
     def _picture(self) -> str:
         if sum(self._counts().values()) > DRAWN:
             return ""
-        picture: str = import_module("makespan.flow.pictures.plot").svg(self)
-        return picture
+        return str(renderers().image(self, ".svg"))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the statement for copies and pickles, without what was worked out from it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from makespan.core.errors import InvalidSchedule
+from makespan.core.errors import MakespanError
 from makespan.core.plain import one_line
 
 REPORT_FORMAT = "makespan.report/1"
@@ -81,3 +81,17 @@ class Report:
             "violations": [asdict(violation) for violation in self.violations],
             "omitted": self.omitted,
         }
+
+
+class InvalidSchedule(MakespanError):
+    """The referee refused a schedule; ``report`` holds its violations.
+
+    ``planned`` says that a method of makespan made it, which is makespan's own mistake.
+    """
+
+    def __init__(
+        self, message: str, report: Report | None = None, *, planned: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.report = report
+        self.planned = planned

@@ -26,7 +26,7 @@ class Rate:
     value
         What it is now.
     change
-        Of the objective, per unit that the number rises by.
+        Of the objective, per unit that the number rises by; where it can't rise, that it falls by.
     """
 
     machine: str

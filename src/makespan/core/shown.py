@@ -8,11 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from io import StringIO
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from makespan.core.plain import cell
+from makespan.core.renderers import renderers
 from makespan.core.system.extras import optional
 
 if TYPE_CHECKING:
@@ -108,10 +108,8 @@ class Shown(ABC):
         return f"<{type(self).__name__}: {', '.join(self._facts())}>"
 
     def _repr_html_(self) -> str:
-        fragment: str = import_module("makespan.drawing.page.tables").fragment(
-            ", ".join(self._facts()), self._notes(), self._picture(), self._tables()
-        )
-        return fragment
+        line = ", ".join(self._facts())
+        return renderers().fragment(line, self._notes(), self._picture(), self._tables())
 
 
 class Framed(ABC):

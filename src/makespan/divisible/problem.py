@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from makespan.core.cached import cached_property
 from makespan.core.costs import Affine
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
@@ -40,9 +40,9 @@ class DivisibleLoad(Pictured):
         Units of load; None with a ``deadline``: the most load by then is sought. What several
         sources hold need not be said again.
     rounds
-        How many chunks a worker may get, in installments of one chunk for every worker in turn;
-        ``"auto"`` leaves the number open. Of several sources: how many chunks a worker may get from
-        each of them.
+        Into how many rounds at most the sends can be cut, one behind another, where a round holds
+        no worker twice; ``"auto"`` leaves the number open. Of several sources: how many chunks a
+        worker may get from each of them.
     ports
         1: any two transfers exclude each other. 2: sends exclude sends, returns exclude returns.
         ``"many"``: every worker has a link of its own. Of several sources: ``"many"``: every source

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from makespan.execute.remote import Told
+from makespan.execute.remote import Pickled, Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,4 +55,32 @@ class Outcome:
         end: float,
     ) -> Outcome:
         """Read what :func:`makespan.execute.remote.work` returned."""
-        return cls(rows, values, tuple(Failure(*told) for told in failures), start, end)
+        found = [Failure(first, last, _error(data), text) for first, last, data, text in failures]
+        if isinstance(values, Pickled):
+            values, more = _unpickled(values, [place for row in rows for place in range(*row)])
+            found = sorted(found + more, key=lambda failure: failure.first)
+        return cls(rows, values, tuple(found), start, end)
+
+
+def _error(data: bytes) -> BaseException:
+    try:
+        error: BaseException = pickle.loads(data)
+    except Exception as here:  # of a class that only the worker knows
+        return RuntimeError(f"an error of the worker that can't be unpickled here: {here}")
+    return error
+
+
+def _unpickled(values: Pickled, places: Sequence[int]) -> tuple[Any, list[Failure]]:
+    """Return results, None for each that can't be unpickled here, and what that failed by."""
+    found: list[Any] = []
+    failures = []
+    ends = [(places[0], places[-1])] if values.whole else [(place, place) for place in places]
+    for (first, last), data, buffers in zip(ends, values.data, values.buffers, strict=True):
+        try:
+            found.append(pickle.loads(data, buffers=buffers))
+        except Exception as error:
+            text = "".join(traceback.format_exception(error))
+            refused = TypeError(f"the result can't be unpickled here: {error}")
+            failures.append(Failure(first, last, refused, text))
+            found.append([None] * len(places) if values.whole else None)
+    return (found[0] if values.whole else found), failures

@@ -7,27 +7,33 @@ makespan, and of Dask only inside functions. What it gives back are values of Py
 from __future__ import annotations
 
 import asyncio
+import logging
+import operator
 import pickle
 import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 STILL_ARRIVING = 2.0  # seconds that what a client wrote before it closed may take to come
 LOOK_EVERY = 0.1  # seconds
 MOST_SHARES = 4096  # chunks that a worker remembers, done or not
+PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 Taken = ParamSpec("Taken")
 Given = TypeVar("Given")
 
-Told = tuple[int, int, BaseException, str]
-"""The first and the last item that failed, what was raised, and the text of the traceback."""
+Told = tuple[int, int, bytes, str]
+"""The first and the last item that failed, what was raised, pickled, and the traceback's text."""
 
+
+log = logging.getLogger("makespan")
 
 ORIGIN: tuple[str, dict[str, Any]] = "", {}
 """An expression that gives what is named in ``what`` of this module, and what else it needs."""
@@ -64,6 +70,47 @@ class FileChunk(NamedTuple):
                 path.write_bytes(content)
                 paths.append(path)
             yield paths
+
+
+class Input(NamedTuple):
+    """The place of what a future of Dask's holds, which Dask brings to the worker."""
+
+    key: Any
+
+
+class Broken(NamedTuple):
+    """In place of what a future holds: why there is nothing, an exception, pickled."""
+
+    error: bytes
+
+
+class Call(NamedTuple):
+    """A function, and how it meets an item, or a batch.
+
+    ``several`` says that an item is a row of arguments; a call that raises is made again
+    ``retries`` times.
+    """
+
+    function: Callable[..., Any]
+    keywords: dict[str, Any]
+    several: bool = False
+    retries: int = 0
+
+    def made(self, inputs: Mapping[Any, Any], batched: bool) -> Callable[[Any], Any]:
+        """Return what is called with an item, given what futures hold."""
+        call = self.function
+        if iscoroutinefunction(call) or getattr(call, "__tornado_coroutine__", False):
+            call = partial(_awaited, call)
+        if self.keywords:
+            try:
+                call = partial(call, **_filled(self.keywords, inputs))
+            except Exception as error:
+                call = partial(_raised, error)
+        if self.several:
+            call = partial(_on_row, call, batched)
+        if inputs:
+            call = partial(_on_inputs, call, inputs)
+        return partial(_tried, call, self.retries) if self.retries else call
 
 
 class Share:
@@ -114,28 +161,64 @@ def _share(key: str, low: int, high: int) -> Share:
         return _shares[key]
 
 
+class Pickled:
+    """Results, each pickled by itself, so that one that can't be unpickled is known by its place.
+
+    ``data`` has their pickles, ``buffers`` what those leave out, not copied. Where all results are
+    one value, and not a list, there is one pickle of it: ``whole``.
+    """
+
+    def __init__(self, whole: bool) -> None:
+        self.whole = whole
+        self.data: list[bytes] = []
+        self.buffers: list[list[pickle.PickleBuffer]] = []
+
+    def add(self, value: Any) -> None:
+        """Pickle a value; what can't be is not added."""
+        buffers: list[pickle.PickleBuffer] = []
+        self.data.append(_dumps(value, buffers))
+        self.buffers.append(buffers)
+
+    def __sizeof__(self) -> int:
+        left_out = (memoryview(one).nbytes for buffers in self.buffers for one in buffers)
+        return sum(map(len, self.data)) + sum(left_out)
+
+
 @Sent
 def work(
-    function: bytes, chunk: Any, key: str, low: int, high: int, batched: bool, parts: int = 1
+    function: bytes,
+    chunk: Any,
+    key: str,
+    low: int,
+    high: int,
+    batched: bool,
+    parts: int = 1,
+    inputs: Mapping[Any, Any] | None = None,
+    leaves: bool = True,
 ) -> tuple[tuple[tuple[int, int], ...], Any, tuple[Told, ...], float, float]:
     """Apply a pickled function to items of a chunk, which holds those from ``low`` to ``high``.
 
     So many ``parts`` of it are called side by side. Each takes the next item until none is left or
-    the rest is taken back (:func:`taken_back`); where ``batched``, its share at once. Returns the
-    first and the last but one of the items in each row of them, the results, what failed, and when
-    the worker's clock showed the start and the end; the items beside one that fails are computed
-    all the same.
+    the rest is taken back (:func:`taken_back`); where ``batched``, its share at once. ``inputs`` is
+    what the futures in the items hold. Returns the first and the last but one of the items in each
+    row of them, the results, what failed, and when the worker's clock showed the start and the end;
+    the items beside one that fails are computed all the same. Results that leave the process are
+    plain or :class:`Pickled`: what can't be pickled never meets a connection of Dask's, which would
+    be out of step from then on.
     """
-    call = _function(function)
+    recipe = _function(function)
     start = time.time()
     share = _share(key, low, high)
+    call = recipe.made(inputs or {}, batched)
     if batched:
         mine = share.take(-(-(high - low) // parts))
         with _given(share.items(chunk, mine.start, mine.stop)) as items:
             places, (values, failures) = [*mine], _batch(call, items, mine.start)
     else:
         places, values, failures = _each(call, _taken(share, chunk))
-    return _rows(places), values, failures, start, time.time()
+    if leaves:
+        values = _leaving(values, places, failures)
+    return _rows(places), values, tuple(failures), start, time.time()
 
 
 def taken_back(chunks: Sequence[tuple[str, int, int]], kept: float) -> list[tuple[int, int, float]]:
@@ -161,37 +244,85 @@ def taken_back(chunks: Sequence[tuple[str, int, int]], kept: float) -> list[tupl
         with share.lock:
             share.end = share.next + min(left, share.end - share.next)
             left -= share.end - share.next
+            if share.next >= share.end:
+                share._items = None
             seconds = time.time() - share.since if share.since else 0.0
             found.append((share.next, share.end, seconds))
     return found
 
 
-def on_rows(function: Callable[..., Any], batched: bool, rows: Any) -> Any:
+def _on_row(function: Callable[..., Any], batched: bool, row: Any) -> Any:
     """Call a function of several arguments with a row of them, or, ``batched``, with columns."""
-    return function(*map(list, zip(*rows, strict=True))) if batched else function(*rows)
+    return function(*map(list, zip(*row, strict=True))) if batched else function(*row)
 
 
-def called(function: Callable[[], Any]) -> Any:
-    """Call a function that is an item itself."""
-    return function()
+def _on_inputs(function: Callable[[Any], Any], inputs: Mapping[Any, Any], item: Any) -> Any:
+    """Call a function with an item that has what futures hold in their places."""
+    return function(_filled(item, inputs))
 
 
-def told(function: Callable[[Any], Any], item: Any) -> tuple[Any, BaseException | None]:
-    """Return what a function returns, and what it raises, with the traceback as a note."""
-    try:
-        return function(item), None
-    except Exception as raised:
-        _, _, error, text = _failure(0, 0, raised)
-        error.add_note(text)
-        return None, error
+def _raised(error: Exception, *_: Any) -> Any:
+    """Raise what stands for a function that can't be called."""
+    raise error
 
 
-def tried(function: Callable[[Any], Any], retries: int, item: Any) -> Any:
+def _filled(value: Any, inputs: Mapping[Any, Any]) -> Any:
+    """Return a value with what futures hold in their places."""
+
+    def filled(one: Any) -> Any:
+        if not isinstance(one, Input):
+            return one
+        found = inputs[one.key]
+        if isinstance(found, Broken):
+            raise pickle.loads(found.error)
+        return found
+
+    return replaced(value, filled)
+
+
+def replaced(value: Any, other: Callable[[Any], Any]) -> Any:
+    """Return a value with ``other`` of it, or of what is in it, where Dask looks for futures.
+
+    That is in lists, tuples, sets and values of dictionaries; all else is kept as it is.
+    """
+    found = other(value)
+    if found is not value:
+        return found
+    if isinstance(value, dict):
+        named = {name: replaced(one, other) for name, one in value.items()}
+        return named if any(named[name] is not value[name] for name in value) else value
+    if isinstance(value, (list, set, tuple)):
+        parts = [replaced(one, other) for one in value]
+        if all(map(operator.is_, parts, value)):
+            return value
+        if isinstance(value, tuple):
+            return value._make(parts) if hasattr(value, "_make") else tuple(parts)
+        return parts if isinstance(value, list) else set(parts)
+    return value
+
+
+def _awaited(function: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
+    """Call an asynchronous function on the worker's event loop, as Dask does."""
+    from distributed import get_worker
+
+    async def ended() -> Any:
+        return await function(*inputs, **named)
+
+    return asyncio.run_coroutine_threadsafe(ended(), get_worker().loop.asyncio_loop).result()
+
+
+def _tried(function: Callable[[Any], Any], retries: int, item: Any) -> Any:
     """Call a function, again where it raises, so many times at most."""
     for _ in range(retries):
         with suppress(Exception):
             return function(item)
     return function(item)
+
+
+def called(batch: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+    """Call a batch of joblib's, given as pickle takes it apart."""
+    make, arguments = batch
+    return make(*arguments)()
 
 
 async def dropped(keys: Sequence[str], *, dask_worker: Any = None) -> None:
@@ -206,9 +337,9 @@ async def dropped(keys: Sequence[str], *, dask_worker: Any = None) -> None:
 
 
 @lru_cache(maxsize=8)
-def _function(pickled: bytes) -> Callable[[Any], Any]:
-    function: Callable[[Any], Any] = pickle.loads(pickled)
-    return function
+def _function(pickled: bytes) -> Call:
+    call: Call = pickle.loads(pickled)
+    return call
 
 
 def _taken(share: Share, chunk: Any) -> Iterator[tuple[int, Any]]:
@@ -235,19 +366,19 @@ def _rows(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
     return tuple(zip(firsts, lasts, strict=True))
 
 
-def _batch(call: Callable[[Any], Any], items: Any, first: int) -> tuple[Any, tuple[Told, ...]]:
+def _batch(call: Callable[[Any], Any], items: Any, first: int) -> tuple[Any, list[Told]]:
     if not len(items):
-        return [], ()
+        return [], []
     try:
-        return _whole(call(items), len(items)), ()
+        return _whole(call(items), len(items)), []
     except (Exception, SystemExit) as error:
         last = first + len(items) - 1
-        return [None] * len(items), (_failure(first, last, error),)
+        return [None] * len(items), [failure(first, last, error)]
 
 
 def _each(
     call: Callable[[Any], Any], items: Iterable[tuple[int, Any]]
-) -> tuple[list[int], Any, tuple[Told, ...]]:
+) -> tuple[list[int], Any, list[Told]]:
     places, values, failures = [], [], []
     for index, item in items:
         places.append(index)
@@ -255,8 +386,8 @@ def _each(
             values.append(call(item))
         except (Exception, SystemExit) as error:  # Dask's worker would end, and all that it has
             values.append(None)
-            failures.append(_failure(index, index, error))
-    return places, values, tuple(failures)
+            failures.append(failure(index, index, error))
+    return places, values, failures
 
 
 def _whole(values: Any, count: int) -> Any:
@@ -273,12 +404,60 @@ def _whole(values: Any, count: int) -> Any:
     return values
 
 
-def _failure(first: int, last: int, error: BaseException) -> Told:
+def _leaving(values: Any, places: Sequence[int], failures: list[Told]) -> Any:
+    """Return the values of the items in these places as they leave the process.
+
+    Those that can't are noted.
+    """
+    if _plain(values):
+        return values
+    pickled = Pickled(type(values) is not list)
+    ends = [(places[0], places[-1])] if pickled.whole else [(place, place) for place in places]
+    for (first, last), value in zip(ends, [values] if pickled.whole else values, strict=True):
+        try:
+            pickled.add(value)
+        except Exception as error:
+            pickled.add(None)
+            refused = TypeError(f"the result, a {type(value).__name__}, can't be pickled: {error}")
+            failures.append(failure(first, last, refused))
+    return pickled
+
+
+def _plain(values: Any) -> bool:
+    """Whether these are numbers, texts or arrays of them, which can always be sent."""
+    single = type(values) is not list
+    kinds = set(map(type, [values] if single else values)) - PLAIN
+    if any(kind.__module__ != "numpy" for kind in kinds):
+        return False
+    arrays = [values] if single else [one for one in values if kinds and type(one) in kinds]
+    return not any(getattr(getattr(one, "dtype", None), "hasobject", True) for one in arrays)
+
+
+def _dumps(value: Any, buffers: list[pickle.PickleBuffer] | None = None) -> bytes:
+    """Return a value as Dask pickles it, fast where pickle can."""
+    keep = None if buffers is None else buffers.append
+    try:
+        data = pickle.dumps(value, protocol=5, buffer_callback=keep)
+        if b"__main__" not in data:
+            return data
+    except Exception as error:
+        log.debug("pickle can't hold %s: %s", type(value), error)
+    from distributed.protocol.pickle import dumps
+
+    if buffers:
+        buffers.clear()
+    return bytes(dumps(value, buffer_callback=keep))
+
+
+def failure(first: int, last: int, error: BaseException) -> Told:
+    """Return what is told of items that failed."""
     text = "".join(traceback.format_exception(error))
     error = error.with_traceback(None)
     error.__cause__ = error.__context__ = None
     try:
-        pickle.loads(pickle.dumps(error))
+        data = _dumps(error)
+        pickle.loads(data)
     except Exception:
-        error = RuntimeError(f"{type(error).__name__}: {error}")
-    return first, last, error, text
+        words = "".join(traceback.format_exception_only(error)).strip()
+        data = pickle.dumps(RuntimeError(words))
+    return first, last, data, text

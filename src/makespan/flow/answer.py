@@ -1,4 +1,4 @@
-"""Result → what people and programs read."""
+"""Result → what programs read."""
 
 from __future__ import annotations
 
@@ -9,84 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from makespan.core.errors import InvalidSchedule
-from makespan.core.plain import one_line, plain
+from makespan.core.plain import plain
 from makespan.core.schedule import COLUMNS, Schedule
 from makespan.flow.kinds import kind_of
+from makespan.flow.result import Result
 
 if TYPE_CHECKING:
     from makespan.core.problem import Problem
     from makespan.core.shown import Table
-    from makespan.flow.result import Result
 
 RESULT_FORMAT = "makespan.result/1"
 SCHEDULE_FORMAT = "makespan.schedule/1"
 MAX_IDLE_NAMES = 100_000
 FEW = 4  # values that stand in one cell
-MISFIT = "the schedule does not fit its problem; check says why"
-
-
-def unwarned() -> np.errstate:
-    """Let a schedule made elsewhere, which may hold any numbers, be shown without warnings."""
-    return np.errstate(all="ignore")
-
-
-def answer(result: Result) -> dict[str, Any]:
-    """Return who does what, derived from the schedule; empty where there is none.
-
-    Raises
-    ------
-    InvalidSchedule
-        If the schedule, made elsewhere, is not one of the problem's machines and items.
-    """
-    if result.schedule is None:
-        return {}
-    try:
-        with unwarned():
-            return kind_of(result.problem).answer.answer(result.problem, result.schedule)
-    except (LookupError, ValueError) as error:
-        raise InvalidSchedule(MISFIT) from error
-
-
-def summary(result: Result, **most: int) -> str:
-    """Return the result as text: status, makespan, bound and gap, the answer, the notes.
-
-    ``most`` is how many machines or tasks are shown, those of the kind if omitted.
-    """
-    lines = [f"{result.status} ({result.method})", *_values(result)]
-    if result.schedule is not None:
-        try:
-            with unwarned():
-                answers = kind_of(result.problem).answer
-                table = answers.lines(result.problem, result.schedule, **most)
-        except (LookupError, ValueError):
-            table = [MISFIT]
-        lines += ["", *table] if table else []
-    if result.notes:
-        lines += ["", *(f"note: {note}" for note in result.notes)]
-    return "\n".join(map(one_line, lines))
-
-
-def _values(result: Result) -> list[str]:
-    """Return what was reached and what is proved, one value a line."""
-    objective, gap = result.objective, _percent(result.gap)
-    values = []
-    if objective is not None:
-        bound = "" if objective.bound is None else f"  (bound {objective.bound:.10g}{gap})"
-        values.append((objective.name, f"{objective.value:.10g}{bound}"))
-    if result.makespan is not None:
-        values.append(("makespan", f"{result.makespan:.10g}"))
-    if result.lower_bound is not None:
-        shown_gap = f"  ({gap[2:]})" if gap and objective is None else ""
-        values.append(("lower bound", f"{result.lower_bound:.10g}{shown_gap}"))
-    width = max((len(name) for name, _ in values), default=0)
-    return [f"{name:<{width}}  {value}" for name, value in values]
-
-
-def _percent(gap: float | None) -> str:
-    if gap is None:
-        return ""
-    return ", gap 0 %" if gap == 0 else f", gap {100 * gap:.3g} %"
 
 
 def result_as_dict(result: Result, *, columns: bool = False) -> dict[str, Any]:

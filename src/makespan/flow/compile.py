@@ -1,48 +1,59 @@
-"""Every kernel compiled ahead, for images of machines and for continuous integration."""
+"""Every kernel compiled ahead, for images of machines and for continuous integration.
+
+What a kernel is compiled for are the types of its arguments, not their sizes. So the samples are
+small: while they are solved, every loop takes its compiled form, which it else takes for large
+problems alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from makespan.core.errors import MakespanError
 from makespan.core.kind import Kind
-from makespan.core.numeric.jit import Compiled, compiled
+from makespan.core.numeric import jit
 from makespan.core.problem import Problem
+from makespan.core.system.startup import by_processor
 from makespan.flow.generate import generate
-from makespan.flow.kinds import KINDS, kind_named
+from makespan.flow.kinds import KINDS, kind_named, kind_of
 from makespan.flow.methods import methods
 from makespan.flow.simulate import simulate
 from makespan.flow.solve import solve
 
-SECONDS = 0.2  # of search for each method and sample, once its kernels are compiled
-REPETITIONS = 300
+SECONDS = 0.1  # of CPU time for each method and sample, once its kernels are compiled
+REPETITIONS = 3
 POLICIES = ("self-scheduling", "guided")
-SAMPLES: dict[str, tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = {
-    "divisible": (
-        ({"workers": 6}, {}),
-        ({"workers": 12, "latency": 0.2}, {"rounds": 10}),
-        ({"workers": 12, "latency": 0.2}, {"rounds": "auto"}),
-        ({"workers": 100, "latency": 0.2}, {"rounds": 60}),
-        ({"workers": 12, "returns": 0.3, "latency": 0.2}, {}),
-        ({"workers": 40, "topology": "bus", "latency": 0.2}, {}),
-        ({"workers": 40, "topology": "tree"}, {}),
-        ({"workers": 40}, {"integral": True}),
-        ({"workers": 40, "latency": 0.2}, {"ports": "many"}),
-        ({"workers": 12, "latency": 0.02}, {"rounds": 400}),
-        ({"workers": 12}, {"activation": [f"P{1 + chunk % 12}" for chunk in range(2400)]}),
-        ({"workers": 60_000}, {}),
-        ({"workers": 6000}, {"order": [f"P{worker}" for worker in range(6000, 0, -1)]}),
-        ({"workers": 6000, "topology": "bus", "master_computes": True}, {}),
+WORKERS = 8
+NAMES = [f"P{worker}" for worker in range(1, WORKERS + 1)]
+Sample = tuple[dict[str, Any], dict[str, Any]]
+SAMPLES: dict[str, tuple[Sample, ...]] = {
+    "divisible": tuple(
+        ({"workers": WORKERS, **options}, changes)
+        for options, changes in (
+            ({}, {}),
+            ({"latency": 0.2}, {}),
+            ({"latency": 0.2}, {"rounds": 3}),
+            ({"latency": 0.2}, {"rounds": "auto"}),
+            ({"returns": 0.3, "latency": 0.2}, {}),
+            ({"topology": "bus", "latency": 0.2}, {}),
+            ({"topology": "bus", "master_computes": True}, {}),
+            ({"topology": "tree"}, {}),
+            ({}, {"integral": True}),
+            ({"latency": 0.2}, {"ports": "many"}),
+            ({}, {"ports": "many", "platform": {"master": {"uplink": 2.0}}}),
+            ({}, {"activation": NAMES * 3}),
+            ({}, {"order": NAMES[::-1]}),
+        )
     ),
     "independent": tuple(
-        ({"tasks": tasks, "preemptive": preemptive}, {})
-        for tasks in (30, 200_000)
+        ({"tasks": 30, "preemptive": preemptive, "environment": environment}, {})
+        for environment in ("identical", "uniform", "unrelated")
         for preemptive in (False, True)
     ),
     "partition": tuple(
-        ({"resources": 100, "tasks": 10_000, "energy": energy, "objective": objective}, {})
+        ({"resources": 5, "tasks": 50, "energy": energy, "objective": objective}, {})
         for energy, objective in (
             *((False, "makespan"), (False, "total")),
             *((True, "time-then-energy"), (True, "energy-then-time"), (True, "pareto")),
@@ -50,56 +61,61 @@ SAMPLES: dict[str, tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = {
     ),
     "reduction": (
         ({"machines": 4, "segments": 5}, {"order": "greedy"}),
-        ({"machines": 60, "segments": 60}, {"order": "greedy"}),
-        ({"machines": 2000, "segments": 2, "latency": 0.0, "reduce": 0.0}, {}),
+        ({"machines": 6, "segments": 2, "latency": 0.0, "reduce": 0.0}, {}),
         *(
-            ({"machines": machines, "segments": segments, "collective": collective, **more}, {})
-            for machines, segments in ((4, 3), (8, 6), (150, 150))
+            ({"machines": 6, "segments": 6, "collective": collective, **more}, {})
             for collective in ("reduce", "broadcast", "all-reduce")
             for more in ({}, {"spread": 0.5})
         ),
     ),
     "taskgraph": (
         *(
-            ({"size": size, "contention": contention, "communication": communication}, {})
-            for size in (50, 2000)
+            ({"size": 30, "contention": contention, "communication": communication}, {})
             for contention in ("none", "links", "ports")
             for communication in ("overlap", "blocking")
         ),
-        ({"size": 2000}, {"duplication": True}),
+        ({"size": 30}, {"duplication": True}),
+        ({"size": 30, "topology": "ring"}, {}),
     ),
 }
-"""Options of the generators, and keys of the problem that are then changed.
+"""Options of the generators, and keys of the problem that are then changed."""
 
-The sizes are such that small twins of kernels don't step in for them.
-"""
+Tell = Callable[[str, int, int], object]
+"""Takes a kind, how many of its samples are solved, and how many there are."""
 
 
-def compile_ahead(told: Callable[[str], None] = lambda kind: None) -> tuple[Compiled, ...]:
+def compile_ahead(tell: Tell = lambda kind, done, count: None) -> tuple[jit.Compiled, ...]:
     """Compile the kernels of all kinds into Numba's cache, by solving samples.
 
     Parameters
     ----------
-    told
-        Called with the name of each kind that begins.
+    tell
+        Called before each sample, and when a kind is done.
 
     Returns
     -------
     tuple of Compiled
-        Every kernel, and for how many signatures it is compiled.
+        Every kernel, for how many signatures it is compiled, and what that took.
     """
-    for name in KINDS:
-        told(name)
-        kind = kind_named(name)
-        for problem in _samples(kind):
-            _enter(problem)
-    return compiled()
+    with jit.always(), by_processor():
+        for name in KINDS:
+            for done, problem in enumerate(_samples(kind_named(name))):
+                tell(name, done, len(SAMPLES[name]))
+                _enter(problem)
+            tell(name, len(SAMPLES[name]), len(SAMPLES[name]))
+    return jit.compiled()
 
 
 def _samples(kind: Kind) -> Iterator[Problem]:
     for options, changes in SAMPLES[kind.name]:
         problem = generate(kind.name, options=options)
-        yield kind.read({**kind.file.write(problem), **changes}) if changes else problem
+        yield kind.read(_merged(kind.file.write(problem), changes)) if changes else problem
+
+
+def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return tables with other values, those of tables inside merged alike."""
+    inside = {key: value for key, value in changes.items() if isinstance(value, Mapping)}
+    return {**data, **changes, **{key: _merged(data[key], inside[key]) for key in inside}}
 
 
 def _enter(problem: Problem) -> None:
@@ -111,6 +127,7 @@ def _enter(problem: Problem) -> None:
                 solve(problem, method=verdict.name, time_limit=SECONDS)
     plan = solve(problem, time_limit=SECONDS)
     if plan.schedule is not None:
+        kind_of(problem).timing.retimed(problem, plan.schedule)
         simulate(plan, noise=0.1, repetitions=REPETITIONS)
     for name in POLICIES:
         with suppress(MakespanError):  # of a policy that is not for this problem

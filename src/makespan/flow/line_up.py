@@ -24,7 +24,7 @@ class Found:
     """What was found by one method, or by several in turn.
 
     ``ended`` says whether the time limit or a budget ended the search, ``notes`` what there is to
-    say beside the notes of the solution.
+    say beside the notes of the solution. ``advised``: the notes say what else may be asked for.
     """
 
     method: str
@@ -32,6 +32,7 @@ class Found:
     options: dict[str, Any]
     ended: bool = False
     notes: list[str] = field(default_factory=list)
+    advised: bool = False
 
 
 def run_line_up(

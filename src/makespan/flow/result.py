@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from makespan.core.cached import cached_property
 from makespan.core.errors import InputError
+from makespan.core.plain import one_line
 from makespan.core.problem import Problem
+from makespan.core.renderers import renderers
+from makespan.core.report import InvalidSchedule
 from makespan.core.schedule import Schedule
 from makespan.core.shown import Framed, Shown, Table
 from makespan.core.solution import Objective, Status
 from makespan.core.steps import Step
-from makespan.flow.answer import answer, summary
+from makespan.flow.kinds import kind_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+MISFIT = "the schedule does not fit its problem; check says why"
+
+
+def unwarned() -> np.errstate:
+    """Let a schedule made elsewhere, which may hold any numbers, be shown without warnings."""
+    return np.errstate(all="ignore")
+
+
+class _Notes:
+    """The notes of a result, or what says them when they are first read.
+
+    Advice on what else to ask for may take as long as a small plan, and is seldom read.
+    """
+
+    def __get__(self, result: Any, owner: type | None = None) -> tuple[str, ...]:
+        if result is None:
+            return ()  # the default
+        held = vars(result)["_notes"]
+        if callable(held):
+            held = vars(result)["_notes"] = tuple(held())
+        return held  # type: ignore[no-any-return]
+
+    def __set__(self, result: Any, notes: tuple[str, ...] | Callable[[], Iterable[str]]) -> None:
+        vars(result)["_notes"] = notes
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -65,7 +96,7 @@ class Result(Shown, Framed):
     options: Mapping[str, Any]
     seed: int | None
     runtime: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = _Notes()  # type: ignore[assignment]
     objective: Objective | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     log: tuple[str, ...] = ()
@@ -73,14 +104,27 @@ class Result(Shown, Framed):
 
     @cached_property
     def answer(self) -> dict[str, Any]:
-        """Who does what, derived from the schedule; empty where there is none."""
-        return answer(self)
+        """Who does what, derived from the schedule; empty where there is none.
+
+        Raises
+        ------
+        InvalidSchedule
+            If the schedule, made elsewhere, is not one of the problem's machines and items.
+        """
+        if self.schedule is None:
+            return {}
+        try:
+            with unwarned():
+                return kind_of(self.problem).answer.answer(self.problem, self.schedule)
+        except (LookupError, ValueError) as error:
+            raise InvalidSchedule(MISFIT) from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_notes": self.notes}
 
     def plot(self, *, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the plan with matplotlib; see :func:`makespan.plot`."""
-        from makespan.flow.pictures.plot import plot
-
-        return plot(self, ax=ax, **options)
+        return renderers().plot(self, ax, **options)
 
     def __str__(self) -> str:
         return summary(self)
@@ -91,9 +135,7 @@ class Result(Shown, Framed):
         return self.schedule._columns()
 
     def _facts(self) -> Sequence[str]:
-        from makespan.flow.pictures.picture import title_of
-
-        return [title_of(self)]
+        return [renderers().title(self)]
 
     def _notes(self) -> Sequence[str]:
         return self.notes
@@ -104,6 +146,45 @@ class Result(Shown, Framed):
         return answer_tables(self.answer)
 
     def _picture(self) -> str:
-        from makespan.flow.pictures.plot import svg
+        return "" if self.schedule is None else str(renderers().image(self, ".svg", title=""))
 
-        return "" if self.schedule is None else svg(self, title="")
+
+def summary(result: Result, **most: int) -> str:
+    """Return the result as text: status, makespan, bound and gap, the answer, the notes.
+
+    ``most`` is how many machines or tasks are shown, those of the kind if omitted.
+    """
+    lines = [f"{result.status} ({result.method})", *_values(result)]
+    if result.schedule is not None:
+        try:
+            with unwarned():
+                answers = kind_of(result.problem).answer
+                table = answers.lines(result.problem, result.schedule, **most)
+        except (LookupError, ValueError):
+            table = [MISFIT]
+        lines += ["", *table] if table else []
+    if result.notes:
+        lines += ["", *(f"note: {note}" for note in result.notes)]
+    return "\n".join(map(one_line, lines))
+
+
+def _values(result: Result) -> list[str]:
+    """Return what was reached and what is proved, one value a line."""
+    objective, gap = result.objective, _percent(result.gap)
+    values = []
+    if objective is not None:
+        bound = "" if objective.bound is None else f"  (bound {objective.bound:.10g}{gap})"
+        values.append((objective.name, f"{objective.value:.10g}{bound}"))
+    if result.makespan is not None:
+        values.append(("makespan", f"{result.makespan:.10g}"))
+    if result.lower_bound is not None:
+        shown_gap = f"  ({gap[2:]})" if gap and objective is None else ""
+        values.append(("lower bound", f"{result.lower_bound:.10g}{shown_gap}"))
+    width = max((len(name) for name, _ in values), default=0)
+    return [f"{name:<{width}}  {value}" for name, value in values]
+
+
+def _percent(gap: float | None) -> str:
+    if gap is None:
+        return ""
+    return ", gap 0 %" if gap == 0 else f", gap {100 * gap:.3g} %"

@@ -42,7 +42,8 @@ def sensitivity(
     -------
     Sensitivity
         ``rates`` of divisible loads are the dual values of the programme that sizes the chunks in
-        the order of the plan: what the best amounts in that order gain or lose, to first order.
+        the order of the plan: what the best amounts in that order gain or lose, to first order, as
+        a number rises. ``notes`` name those of which a fall has another rate.
         ``additions`` are problems solved anew. Where a deadline stands in place of the load, the
         load by then changes, not the makespan.
 

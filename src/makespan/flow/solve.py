@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.control import Control, Progress
-from makespan.core.errors import InvalidSchedule, MethodError, TooLarge
+from makespan.core.errors import MethodError, TooLarge
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean, keywords_of
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, find_method
+from makespan.core.report import InvalidSchedule
 from makespan.core.solution import Solution, Status, relative_gap
 from makespan.flow.bound import best_bound, excluded, floor_of
 from makespan.flow.kinds import kind_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 GAP_LEFT = "a gap is left: "  # how a note begins that says why
+INTERRUPTED = "interrupted: the best plan found until then"
 INSTEAD = "instead: "  # how one begins that says what else could be asked for
 
 
@@ -69,8 +71,8 @@ def solve(
     MethodError
         If there is no such method or option, or the method does not apply.
 
-    Ctrl-C in the main thread ends the search early with the best plan found; where there is none
-    yet, ``KeyboardInterrupt`` is raised.
+    Ctrl-C in the main thread ends the search early with the best plan found, whose first note then
+    begins with ``interrupted``; where there is none yet, ``KeyboardInterrupt`` is raised.
 
     >>> from makespan import DivisibleLoad, Star, Worker
     >>> star = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
@@ -100,7 +102,7 @@ def solve_controlled(
                         lacks = f"no {kind.name} method of 'auto' has an option"
                         _refuse_unknown(options, _options_of_auto(kind), lacks)
                     found = run_line_up(kind, problem, control, options)
-                    found.notes += _advice(kind, problem, found.solution)
+                    found.advised = True
                 else:
                     found = _run_named(kind, problem, control, method, options)
         except MemoryError as error:
@@ -148,10 +150,11 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
     """Re-time the solution, put it before the referee, and state what is proved."""
     solution = found.solution
     notes = [*getattr(problem, "notes", ()), *solution.notes, *found.notes]
+    later: list[str] = []
     if solution.infeasible is not None:
         notes.insert(0, solution.infeasible)
     if control.interrupted:
-        notes.append("interrupted: the best plan found until then")
+        notes.insert(0, INTERRUPTED)
     schedule, makespan, bound, gap = solution.schedule, None, None, None
     if schedule is None:
         status = Status.LIMIT if solution.infeasible is None else Status.INFEASIBLE
@@ -172,13 +175,13 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
             if status is not Status.OPTIMAL:
                 proof = best_bound(kind, problem, solution, makespan)
                 bound, more = proof.value, proof.notes
-                notes += more
+                later += more
                 status = Status.OPTIMAL if proof.met else status
             if status is Status.OPTIMAL:
                 bound = makespan
             gap = relative_gap(makespan, bound) if bound is not None else None
         if status is Status.FEASIBLE and gap:
-            notes.append(_why_a_gap(found.ended))
+            later.append(_why_a_gap(found.ended))
     steps = control.steps_of(found.method)
     return Result(
         problem=problem,
@@ -191,7 +194,7 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
         options=dict(found.options),
         seed=control.seed,
         runtime=control.elapsed,
-        notes=tuple(notes),
+        notes=_with_advice(kind, problem, found, notes, later),
         objective=solution.objective,
         details=dict(solution.details),
         log=tuple(step.text for step in steps),
@@ -199,11 +202,19 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
     )
 
 
-def _advice(kind: Kind, problem: Problem, solution: Solution) -> list[str]:
-    """Return what could be asked for instead of a plan that ``auto`` made as short as it could."""
-    if solution.schedule is None or solution.objective is not None:
-        return []
-    return [INSTEAD + each for each in kind.advice(problem, solution.schedule)]
+def _with_advice(
+    kind: Kind, problem: Problem, found: Found, notes: Sequence[str], later: Sequence[str]
+) -> Any:
+    """Return the notes of a plan; of one that ``auto`` made short, what says them with advice."""
+    schedule = found.solution.schedule
+    if not found.advised or schedule is None or found.solution.objective is not None:
+        return (*notes, *later)
+
+    def advised() -> tuple[str, ...]:
+        advice = [INSTEAD + each for each in kind.advice(problem, schedule)]
+        return (*notes, *advice, *later)
+
+    return advised
 
 
 def _why_a_gap(ended: bool) -> str:

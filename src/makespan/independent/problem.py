@@ -15,6 +15,7 @@ from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
+from makespan.core.system.memory import claim
 
 MAX_MACHINES = 10**9
 MACHINES = whole("machines are", high=MAX_MACHINES)
@@ -137,6 +138,8 @@ class IndependentTasks(Pictured):
         """The seconds of each task (row) on each machine (column), infinite where it can't run."""
         if self.durations.ndim == 2:
             return self.durations
+        count, machines = len(self.durations), self.machine_count
+        claim(8.0 * count * machines, f"the durations of {count:,} tasks on {machines:,} machines")
         speeds = np.ones(self.machine_count) if self.speeds is None else self.speeds
         return self.durations[:, None] / speeds
 

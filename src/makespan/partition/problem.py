@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from makespan.core.cached import cached_property
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import DEADLINE
 from makespan.core.names import Numbered
@@ -31,6 +31,7 @@ from makespan.partition.model.table import Table
 
 OBJECTIVES = ("makespan", "total", "energy", "time-then-energy", "energy-then-time", "pareto")
 LARGEST_SUM = 1 << 62
+NAMED = 3  # of the resources that must take part
 PREFERENCES = ("lexicographic", "fewest-resources", "least-total")
 
 
@@ -144,6 +145,26 @@ class Partition(Pictured):
     def has_energy(self) -> bool:
         """Whether every count has an energy."""
         return isinstance(self.costs, Table) and self.costs.energies is not None
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What its results say in any case: who has to take part, as 0 is none of the counts."""
+        table = self.costs
+        if not isinstance(table, Table) or not self.tasks:
+            return ()
+        some = table.stop > table.start
+        least = table.first.copy()
+        if table.counts is not None:
+            least[some] = table.counts[table.start[some]]
+        bound = np.flatnonzero(some & (least > 0) & (table.lower <= 0))
+        if not len(bound):
+            return ()
+        names = ", ".join(self.machines[index] for index in bound[:NAMED].tolist())
+        more = f" and {len(bound) - NAMED} more" if len(bound) > NAMED else ""
+        return (
+            f"{names}{more} must take part: no cost of 0 tasks is given; "
+            "with one, a resource may be left out",
+        )
 
     @cached_property
     def choices(self) -> Choices:

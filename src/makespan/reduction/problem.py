@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.core.cached import cached_property
 from makespan.core.network.interconnect import Interconnect
 from makespan.core.network.ways import Ports, Ways
 from makespan.core.numeric.arrays import Floats, Integers

@@ -36,6 +36,13 @@ from makespan.studio.requests import (
     bounded,
     one_of,
 )
+from makespan.studio.size import (
+    PER_SECOND,
+    SURE,
+    refuse_larger,
+    size_of_plan,
+    size_of_solution,
+)
 from makespan.studio.snippet import snippet
 from makespan.studio.task import Task
 
@@ -61,8 +68,14 @@ def solve(request: Mapping[str, Any], task: Task) -> Answer:
     control = task.control(time_limit=asked.time_limit, rng=asked.seed, log_steps=asked.steps)
     for name in {"problem", "control", "method"} & asked.options.keys():
         raise MethodError(f"options: no method has an option {name!r}")
-    result = solve_controlled(asked.stated(), control, method=asked.method, **asked.options)
+    stated = asked.stated()
+    size = size_of_solution(stated)
+    refuse_larger(size, SURE)
+    with control.reserving(min(size / PER_SECOND, asked.time_limit / 2)):
+        result = solve_controlled(stated, control, method=asked.method, **asked.options)
     task.go_on()
+    if result.schedule is not None:
+        refuse_larger(size_of_plan(result.schedule))
     answer = result_as_dict(result)
     if asked.view and result.schedule is not None:
         answer["view"] = _view([result], task, diagrams=asked.diagrams)

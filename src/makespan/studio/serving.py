@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import socket
 import threading
 import webbrowser
@@ -62,10 +63,16 @@ def serve(
         if browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         usual = server.handle_exit
+        ignored = [
+            number
+            for number in (signal.SIGINT, signal.SIGTERM)
+            if signal.getsignal(number) is signal.SIG_IGN
+        ]
 
-        def handle_exit(*signal: Any) -> None:  # what is on its way would hold the end up
-            pool.end()
-            usual(*signal)
+        def handle_exit(number: int, frame: Any) -> None:
+            if number not in ignored:  # which the server would not respect
+                pool.end()  # answers that are on their way would delay the end
+                usual(number, frame)
 
         server.handle_exit = handle_exit
         server.run(sockets=[listening])

@@ -17,12 +17,11 @@ from makespan.flow.generate import generate
 from makespan.studio.answers import ANSWERS
 from makespan.studio.exercises import examples
 from makespan.studio.orders import GONE, Answer, Order, Stop, Told, Warm, refused
+from makespan.studio.size import refuse_larger
 from makespan.studio.task import Left, Task
 
 SPACE = 4 * 2**30
 """Bytes of addresses beside those of memory: libraries map much that they never use."""
-LARGEST = 64 * 2**20
-"""Bytes of an answer."""
 PART = 0.5  # of what a process may hold, for one thing
 DONE = object()
 LARGE = {"size": 100, "machines": 8}
@@ -90,8 +89,7 @@ def _answered(task: Task) -> Answer:
             text = task.order.body.decode("utf-8-sig")
             request = table_in(text, "the request", ".json") if text else {}
             answer = ANSWERS[task.order.what](request, task)
-        if len(answer.content) > LARGEST:
-            return refused(413, f"the answer would be larger than {LARGEST // 2**20} MiB, the most")
+        refuse_larger(len(answer.content))
         return answer
     except Left:
         return GONE

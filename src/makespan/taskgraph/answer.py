@@ -8,8 +8,8 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
+from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.limits import price_of
-from makespan.taskgraph.model.copies import Copies
 from makespan.taskgraph.problem import TaskGraph
 
 SHOWN = 20

@@ -9,7 +9,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound, Objective, Solution
-from makespan.taskgraph.bounding.refuted import LARGEST, refuted_until
+from makespan.taskgraph.bounding.refuted import LARGEST, MOST_DURATIONS, refuted_until
 from makespan.taskgraph.levels import colevels, levels
 from makespan.taskgraph.limits import (
     ALLOWED,
@@ -165,6 +165,7 @@ def _refuted(problem: TaskGraph, known: float, least: Floats) -> float:
     found: float | None = vars(problem).get("refuted")
     if found is None:
         small = len(problem.dag) + len(problem.dag.source) <= LARGEST
+        small &= len(problem.dag) * len(problem.network) <= MOST_DURATIONS
         found = refuted_until(problem, known, least) if small else known
         vars(problem)["refuted"] = found
     return found

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.core.cached import cached_property
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import DEADLINE, Rule
 from makespan.core.names import index_by_name
@@ -213,7 +213,7 @@ class TaskGraph(Pictured):
     @cached_property
     def given(self) -> Given:
         """The given plan, as indices."""
-        return Given(self)
+        return Given(self.dag, self.network, self.assignment, self.sequence)
 
     @property
     def is_blocking(self) -> bool:

@@ -16,7 +16,8 @@ from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation.replay import Replay
-from makespan.taskgraph.model.copies import Copies
+from makespan.taskgraph.copies import Copies
+from makespan.taskgraph.model.core_times import replace_first
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.problem import TaskGraph
 
@@ -337,17 +338,7 @@ def earliest(  # type: ignore[no-untyped-def]
                 for each in range(core - width + 1, core + 1):
                     core_free[each] = end[row]
             elif taken[goal] > 0:
-                hole = 0
-                while 2 * hole + 1 < cores:
-                    one = two = first + 2 * hole + 1
-                    if two - first + 1 < cores:
-                        two += 1
-                    below = two if core_free[two] < core_free[one] else one
-                    if end[row] <= core_free[below]:
-                        break
-                    core_free[first + hole] = core_free[below]
-                    hole = below - first
-                core_free[first + hole] = end[row]
+                replace_first(first, cores, end[row], core_free)
             continue
         each = edge[row]
         if blocking:

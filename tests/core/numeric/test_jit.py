@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
 import numba  # noqa: F401  (the compiler is loaded)
 import numpy as np
 import pytest
 
 from makespan.core.numeric import jit
-from makespan.core.numeric.jit import Loop, loop
+from makespan.core.numeric.binding import bind
+from makespan.core.numeric.jit import Loop, kernel, loop, part
 
 
 @loop(pays_from=1_000, loaded_from=100)
@@ -46,3 +54,185 @@ def test_much_small_work_is_worth_a_compiler(monkeypatch: pytest.MonkeyPatch) ->
         *(False, False, False),
         *(True, False),
     ]
+
+
+@part
+def drawn(seed):
+    return (seed * 1103515245 + 12345) & 0x7FFFFFFF
+
+
+@part
+def pushed(values, place, seed):
+    seed = drawn(seed)
+    values[place] += (seed >> 8) / 8388608.0
+    return seed
+
+
+@loop(pays_from=1_000)
+def walked(values, seed):
+    for place in range(len(values)):
+        seed = pushed(values, place, seed)
+    return seed
+
+
+def test_a_loop_calls_parts_in_both_forms() -> None:
+    """Parts may call parts; arrays and numbers that come back are equal to the bit."""
+    plain, compiled = np.linspace(0.0, 1.0, 50), np.linspace(0.0, 1.0, 50)
+    assert walked.plain(plain, 7) == walked.compiled(compiled, 7)
+    assert plain.tolist() == compiled.tolist() != np.linspace(0.0, 1.0, 50).tolist()
+
+
+@part
+def summed(rows, row):
+    total = 0.0
+    for place in range(rows.shape[1]):
+        total = later(total, rows[row, place])
+        if total > 1e9:
+            return total
+    return total
+
+
+@part
+def later(one, other):
+    return max(one, other)
+
+
+@part
+def filled(rows, row, value):
+    np.positive(rows[row - 1], rows[row])
+    rows[row] += value
+
+
+@kernel
+def worn(count):
+    found = 0.0
+    for _ in range(count):
+        rows = np.zeros((3, 4))
+        for row in range(1, 3):
+            filled(rows, row, 1.0)
+            found += summed(rows, row)
+    return found
+
+
+@pytest.mark.skipif(not jit.compiles(), reason="without the compiler, Python counts")
+def test_parts_leave_no_memory_behind() -> None:
+    """Whether or not a part counts references, arrays of its loop are freed, and not before."""
+    from numba.core.runtime import _nrt_python, rtsys
+
+    _nrt_python.memsys_enable_stats()
+    assert worn(2) == 6.0
+    before = rtsys.get_allocation_stats()
+    assert worn(50) == 150.0
+    after = rtsys.get_allocation_stats()
+    _nrt_python.memsys_disable_stats()
+    assert after.alloc - before.alloc == after.free - before.free > 0
+
+
+def test_parts_load_no_compiler() -> None:
+    """What has loops and parts is imported, and run on small inputs, without Numba."""
+    code = (
+        "import sys; from makespan.reduction.rules import due_dates, spreading;"
+        "from makespan.core.numeric.random import next_seed; next_seed(1);"
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+SHARED = """
+from makespan.core.numeric.jit import part
+FACTOR = {factor}
+@part
+def times(number):
+    return number * {factor}
+"""
+CALLING = """
+from makespan.core.numeric.jit import kernel
+from {name} import FACTOR, times
+@kernel
+def run(number):
+    return times(number) + FACTOR
+"""
+
+
+def imported(path: Path) -> ModuleType:
+    """Import a file as a new module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    spec.loader.exec_module(module)
+    sys.dont_write_bytecode = before
+    jit._text.cache_clear()  # as in a new process
+    return module
+
+
+@pytest.mark.skipif(not jit.compiles(), reason="without the compiler there is no cache")
+def test_a_part_that_changes_renews_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel is loaded from disk as long as the files of its parts and its constants stay."""
+    shared, calling = tmp_path / "shared_part.py", tmp_path / "calling_kernel.py"
+    monkeypatch.setattr(jit, "_kernels", [])
+    monkeypatch.setattr(jit, "_parts", set(jit._parts))
+    calling.write_text(CALLING.format(name=shared.stem))
+    found = []
+    for factor in (2, 2, 3):
+        shared.write_text(SHARED.format(factor=factor))
+        imported(shared)
+        run = imported(calling).run
+        found.append((run(10), sum(run.stats.cache_hits.values())))
+    for name in (shared.stem, calling.stem):
+        del sys.modules[name]
+    assert found == [(22, 0), (22, 1), (33, 0)]
+
+
+class Ends(NamedTuple):
+    """Two columns of one type."""
+
+    low: list[int]
+    high: list[int]
+
+
+def between(low, high, at, stop):
+    return [a <= at <= b for a, b in zip(low, high, strict=True)][: stop or None]
+
+
+def test_columns_are_bound_by_name() -> None:
+    """In whatever order they are given, each goes to the parameter of its name."""
+    ends = Ends(low=[1, 5], high=[3, 9])
+    assert bind(between, ends, at=6)(0) == bind(between, at=6, high=[3, 9])(low=[1, 5], stop=0)
+    assert bind(between, ends)(at=2, stop=1) == [True]
+
+
+@pytest.mark.parametrize(
+    ("given", "then", "message"),
+    [
+        ({"lower": []}, {}, "between: lower is not one of its parameters: low, high, at, stop"),
+        ({"low": []}, {"low": []}, "between: low is given twice"),
+        ({"at": 1}, {"stop": 0}, "between: give low, high by name"),
+        ({"low": [], "high": [], "at": 1, "stop": 0}, {"at": 2}, "at is given twice"),
+    ],
+)
+def test_columns_that_are_wrong_are_named(given, then, message) -> None:
+    """A name that is unknown, given twice, or missing is an error, before anything runs."""
+    with pytest.raises(TypeError, match=message):
+        bind(between, **given)(**then)
+
+
+def test_no_two_arguments_go_by_position() -> None:
+    """What is swapped must not be silent: only a single argument may go without its name."""
+    with pytest.raises(TypeError, match="give at, stop by name"):
+        bind(between, Ends([], []))(1, 2)
+
+
+def test_a_loop_of_many_arguments_is_bound() -> None:
+    """Its forms are not handed out to be called by position."""
+    names = [f"column{number}" for number in range(jit.MOST + 1)]
+    scope: dict[str, object] = {}
+    exec(f"def wide({', '.join(names)}): return column3", scope)
+    wide = Loop(scope["wide"], 1_000)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="wide takes more than 16 arguments: bind them by name"):
+        wide.at(0)
+    assert wide.bind(0, **{name: number for number, name in enumerate(names)})() == 3

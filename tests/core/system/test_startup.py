@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -44,3 +47,48 @@ def test_compiling_is_startup_and_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     assert told[0] is not None
     assert told[-1] is None
     assert startup.spent() == startup.spent()  # every block that began has ended
+
+
+FORKED = """
+import os, threading, time
+from makespan.core.control import Control
+from makespan.core.system import startup
+
+began, ends = threading.Event(), threading.Event()
+
+def compile_long():
+    with startup.startup():
+        began.set()
+        ends.wait({seconds})
+
+thread = threading.Thread(target=compile_long, daemon=True)
+thread.start()
+began.wait()
+startup.LONGEST = {longest}
+threading.Timer(0.1, ends.set).start() if {ending} else None
+process = os.fork()
+if not process:
+    control = Control(time_limit=0.05)
+    with startup.startup():
+        pass
+    time.sleep(0.1)
+    os._exit(3 if control.expired() else 4)
+code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+print(code, thread.is_alive())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork of POSIX")
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"seconds": 60, "longest": 60, "ending": True}, "3 False"),
+        ({"seconds": 60, "longest": 0.1, "ending": False}, "3 True"),
+    ],
+    ids=["waited for", "too long"],
+)
+def test_a_fork_waits_for_what_others_compile(options: dict[str, float], told: str) -> None:
+    """And in the process that was forked the clock goes on, even if it was not waited for."""
+    command = [sys.executable, "-W", "ignore", "-c", FORKED.format(**options)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+    assert done.stdout.strip() == told, done.stderr

@@ -16,7 +16,7 @@ from makespan import (
     save,
     solve,
 )
-from tests.browser import Browser, chromium, started
+from tests.browser import Browser, chromium
 
 pytestmark = pytest.mark.skipif(
     chromium() is None, reason="no Chromium found; install one to test pages (chromium)"
@@ -37,7 +37,7 @@ def problem():
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with started() as opened:
+    with Browser() as opened:
         yield opened
 
 

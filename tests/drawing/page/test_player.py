@@ -7,7 +7,7 @@ import pytest
 from makespan import Network, Partition, Reduction, Result, TaskGraph, save, solve
 from makespan.core.steps import number
 from makespan.taskgraph.generate.graphs import layered
-from tests.browser import Browser, chromium, started
+from tests.browser import Browser, chromium
 
 pytestmark = pytest.mark.skipif(
     chromium() is None, reason="no Chromium found; install one to test pages (chromium)"
@@ -29,7 +29,7 @@ BAR = """(() => {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with started(size=(1400, 1800)) as opened:
+    with Browser(size=(1400, 1800)) as opened:
         yield opened
 
 

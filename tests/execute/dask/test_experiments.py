@@ -195,6 +195,7 @@ def test_the_command(client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_killed_and_interrupted_and_continued(cluster: Cluster, tmp_path: Path) -> None:
     """The table is that of one process."""

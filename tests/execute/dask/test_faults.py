@@ -198,6 +198,7 @@ def held(client: Any) -> list[str]:
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.parametrize("rate", [NO_LIMIT, pytest.param(20.0, marks=pytest.mark.slow)])
 def test_an_interrupted_client_leaves_nothing(rate: float) -> None:
     """Ctrl-C reaches the caller when the scheduler has no task left, nor any worker a chunk."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -65,3 +66,17 @@ def test_calls_within_calls_are_done(joblib: Any) -> None:
     """On threads of the worker."""
     calls = (joblib.delayed(nested)(item) for item in range(6))
     assert joblib.Parallel()(calls) == [[each**2 for each in range(item)] for item in range(6)]
+
+
+def paired(item: int, more: Any = None) -> tuple[int, Any]:
+    return item, more
+
+
+def test_futures_in_calls_hold_what_they_hold(joblib: Any, client: Any) -> None:
+    """As with joblib's own backend for Dask; a result that can't be pickled is an error."""
+    future = client.scatter(41, hash=False)
+    found = joblib.Parallel()([joblib.delayed(paired)(future, more=[future])] * 2)
+    assert found == [(41, [41])] * 2
+    future.release()
+    with pytest.raises(TypeError, match="can't be pickled"):
+        joblib.Parallel()([joblib.delayed(iter)(range(3)), joblib.delayed(threading.Lock)()])

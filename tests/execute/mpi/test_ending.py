@@ -22,6 +22,7 @@ def ended(process):
     return False
 
 
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize(
     ("how", "told"),
@@ -54,3 +55,20 @@ def test_what_a_collective_raises_ends_all():
     assert done.returncode != 0
     assert "rank 1 failed; all ranks end" in done.stderr
     assert "ZeroDivisionError: on purpose" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("how", "calls"), [("exit", "5 calls"), ("shared", "5 calls"), ("skip", "9 calls")]
+)
+def test_a_rank_that_leaves_is_not_waited_for(how, calls):
+    """By ``sys.exit``, or at the program's end after a call less: who waits names it."""
+    done = launch(3, PROGRAMS / "leaving.py", how, timeout=60)
+    assert done.returncode != 0
+    assert f"rank 1 has ended after {calls}; rank " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ranks_may_end_one_after_another():
+    """Whoever has made all calls is waited for by nobody."""
+    done = launch(3, PROGRAMS / "leaving.py", "normal", timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -64,8 +64,8 @@ def test_found_trees_are_nearly_the_best(collective):
         above.append(pipeline.predicted / least)
         rooted = best_pipeline(found, nbytes, collective, root=3)
         assert rooted.root == 3
-        assert rooted.predicted >= least
-    assert min(above) >= 1.0
+        assert rooted.predicted >= least * (1 - 1e-12)
+    assert min(above) >= 1.0 - 1e-12
     assert np.mean(above) < 1.01
 
 
@@ -95,7 +95,7 @@ def test_slow_links_are_leaves():
     found = behind_links([1e9, 6e6, 12e6, 25e6])
     pipeline = best_pipeline(found, 8_000_000, "all-reduce")
     assert 1 not in [above for rank, above in enumerate(pipeline.parents) if rank != above]
-    assert 8 / 6 <= pipeline.predicted < 8 / 6 * 1.05
+    assert 8 / 6 * (1 - 1e-12) <= pipeline.predicted < 8 / 6 * 1.05
 
 
 def test_a_shared_link_counts_once_for_each_that_passes():

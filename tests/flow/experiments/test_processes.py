@@ -204,6 +204,7 @@ def children(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.parametrize("jobs", [[], ["--jobs", "1"]])
 def test_ctrl_c_on_the_command_line(jobs: list[str], tmp_path: Path) -> None:
     """Ends with its exit code; the table holds what was done."""

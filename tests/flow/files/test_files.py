@@ -36,6 +36,7 @@ from makespan.flow.answer import as_json, jsonable, result_as_dict
 from makespan.flow.files.documents import parsed
 from makespan.flow.files.files import problem_of, problems_in, read_schedule
 from makespan.flow.files.results import result_of
+from tests.privileges import unprivileged
 
 STAR = DivisibleLoad(
     load=10.0, platform=Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
@@ -194,16 +195,19 @@ def test_what_is_no_readable_file_is_refused(tmp_path: Path) -> None:
     assert "is a file, not a folder" in refusal(tmp_path / "file" / "x.toml")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may do all")
 def test_no_permission_is_said(tmp_path: Path) -> None:
     """Files and folders without permission are refused by that name."""
     path = tmp_path / "p.toml"
     path.write_text("kind = 1")
-    path.chmod(0)
-    assert "can't be read: no permission" in refusal(path)
-    tmp_path.chmod(0o500)
-    with pytest.raises(FileError, match="no permission"):
-        save(STAR, tmp_path / "q.toml")
+
+    def act() -> None:
+        path.chmod(0)
+        assert "can't be read: no permission" in refusal(path)
+        tmp_path.chmod(0o500)
+        with pytest.raises(FileError, match="no permission"):
+            save(STAR, tmp_path / "q.toml")
+
+    unprivileged(act)
 
 
 def test_too_large_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 import makespan
 from makespan import Reduction
-from makespan.core.errors import FileError, InputError, InvalidSchedule
+from makespan.core.errors import FileError, InputError
+from makespan.core.report import InvalidSchedule
 from makespan.reduction.formats import msccl
 from makespan.reduction.sends import Sends
 from makespan.reduction.timing import in_order

@@ -17,6 +17,7 @@ from makespan.reduction.referee import violations
 from makespan.reduction.rules.rotation import Plan
 from tests.thorough import few
 
+pytestmark = pytest.mark.usefixtures("few_restarts")
 COLLECTIVES = tuple(each for each in get_args(Collective) if each != "custom")
 NETWORKS = (None, "nodes", "ring", "mesh")
 

@@ -17,7 +17,7 @@ from makespan.core.numeric import jit
 from makespan.reduction.bounds import bounds
 from makespan.reduction.methods.circulant import copies_of, skips_of, takes_of
 from makespan.reduction.search.evaluation import evaluate
-from tests.oracles.reduction_brute import notebook_search, true_optimum
+from tests.oracles.reduction_brute import best as best_of_all, covers, notebook_search, true_optimum
 from tests.test_found import FOUND
 from tests.thorough import few
 
@@ -275,7 +275,7 @@ def test_a_bound_over_all_homes_is_claimed_where_all_were_tried() -> None:
     path = FOUND / "allreduce_one_home_claimed.toml"
     problem = makespan.read_problem(path)
     found = makespan.solve(problem, method="reduce-scatter-all-gather", restarts=1)
-    assert found.lower_bound <= 9 + 1 + 9 + 1
+    assert found.lower_bound <= (9 + 1 + 9 + 1) * (1 + 1e-9)
 
 
 def test_segment_count_searches_each_method() -> None:
@@ -368,3 +368,32 @@ def test_segment_count_keeps_to_the_rule_of_order(order: str) -> None:
     assert makespan.solve(problem, time_limit=0.2).status in ("optimal", "feasible")
     with pytest.raises(MethodError, match="methods: chain: does not apply"):
         makespan.solve(problem, method="segment-count", methods=("chain",))
+
+
+def custom(before: Any, after: Any, **times: Any) -> Reduction:
+    """Return a combination on three machines with these ends."""
+    more = {"machines": 3, "segments": len(before), "collective": "custom", "combine": True}
+    return Reduction(**more, **times, before=before, after=after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([[1, 3], [1, 2, 3]], [[3], [1, 2, 3]]),  # one end, and all
+        ([[1, 3], [1, 2, 3]], [[1], [2, 3]]),
+        ([[1, 2, 3], [2]], [[1, 3], [2]]),
+    ],
+)
+def test_ends_that_differ_get_their_copies_and_no_others(before: Any, after: Any) -> None:
+    """A copy of a segment from its only end would be taken for its part."""
+    apart = {
+        "latency": [[0.0, 0.0, 3.0], [2.0, 0.0, 2.0], [1.0, 3.0, 0.0]],
+        "transfer": [[0.0, 1.0, 1.0], [4.0, 0.0, 5.0], [1.0, 5.0, 0.0]],
+        "reduce": 0.0,
+    }
+    for times in (apart, {"transfer": 1.0, "reduce": 0.0}):
+        problem = custom(before, after, **times)
+        known = best_of_all(problem) if covers(problem) else None
+        found = makespan.solve(problem, method="reduce-scatter-all-gather", time_limit=1)
+        assert found.schedule is not None
+        assert known is None or found.makespan >= known * (1 - 1e-12)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser import Browser, chromium, started
+from tests.browser import Browser, chromium
 
 REFUSALS = "Failed to load resource"  # what a browser says of each answer that is a mistake
 INSIDE = ("about:", "data:", "blob:")
@@ -16,7 +16,7 @@ INSIDE = ("about:", "data:", "blob:")
 def opened() -> Iterator[Browser]:
     if chromium() is None:
         pytest.skip("no Chromium found; install one to test pages (chromium)")
-    with started() as browser:
+    with Browser() as browser:
         yield browser
 
 

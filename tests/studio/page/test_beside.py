@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from makespan import check, read_problem, read_result
-from tests.browser import started
+from tests.browser import Browser
 from tests.studio.page.test_play import CALM, begin, fill, planned, press
 from tests.thorough import few
 
@@ -133,7 +133,7 @@ def test_files_to_take_away(browser, tmp_path):
     rows = list(csv.DictReader(taken("The activities as a table").read_text().splitlines()))
     assert [row["machine"] for row in rows] == ["M1"]
     page = taken("A page that needs nothing but a browser")
-    with started() as other:
+    with Browser() as other:
         other.open(page)
         assert other.value("makespan.plans[0].count") == 1
         assert other.errors == []
@@ -165,7 +165,7 @@ def test_lines_to_take_away(browser, tmp_path, address):
 @pytest.mark.parametrize("dark", few([True, False], 1))
 def test_narrow(address, opened, dark):
     """Nothing is wider than a narrow screen, by day and by night."""
-    with started(size=(400, 800), dark=dark) as browser:
+    with Browser(size=(400, 800), dark=dark) as browser:
         browser.open(address)
         for kind in ("divisible", "taskgraph", "partition", "independent"):
             browser.do(lambda page, kind=kind: page.select_option("#kind", kind))

@@ -112,7 +112,8 @@ def test_a_port_takes_one_after_another() -> None:
     join = Dag({**tasks, "end": 1.0}, [(name, "end", 3.0) for name in tasks])
     free = TaskGraph(join, Network([1.0] * 6))
     ports = replace(free, contention="ports")
-    assert lower_bound(free).value < lower_bound(ports).value <= best_of(ports)
+    bound = lower_bound(ports).value
+    assert lower_bound(free).value < bound <= best_of(ports) * (1 + WITHIN)
 
 
 def best_of(problem: TaskGraph) -> float:

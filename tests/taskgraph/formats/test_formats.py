@@ -18,9 +18,9 @@ from makespan import Dag, FileError, Network, ProblemError, TaskGraph, check, re
 from makespan.core.plain import STEERING
 from makespan.taskgraph import formats
 from makespan.taskgraph.formats import dot, stg, wfformat
-from makespan.taskgraph.formats.attributes import DRAWING, SIZE, WORK
-from makespan.taskgraph.formats.networkx_graph import read_graphml
+from makespan.taskgraph.formats.graphml import read as read_graphml
 from makespan.taskgraph.generate import graphs as generators
+from makespan.taskgraph.model.attributes import DRAWING, SIZE, WORK
 from makespan.taskgraph.pictures.graph import graph
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "workflows"

@@ -72,8 +72,8 @@ def command(
     from makespan.cli.progress import working
     from makespan.core.control import Control
     from makespan.core.steps import printed
-    from makespan.flow.answer import summary
     from makespan.flow.files.files import PICTURES, TEXTS, read_problem, refuse_target
+    from makespan.flow.result import summary
     from makespan.flow.sensitivity import sensitivity
     from makespan.flow.solve import solve_controlled
 

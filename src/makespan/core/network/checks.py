@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,9 +13,7 @@ from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
 from makespan.core.network.topology import SHAPED, TOPOLOGIES, cards, neighbours, shape_fault
-
-if TYPE_CHECKING:
-    from makespan.core.network.interconnect import Interconnect
+from makespan.core.numeric.arrays import Floats
 
 EXTENT = whole("an extent is")
 RATE = Rule("a rate is above 0 units of data per second", strictly=True, infinite=True)
@@ -25,7 +23,29 @@ PORTS = ("machines", "links")
 SUGGESTED_FROM = 200
 
 
-def check_nodes(network: Interconnect, mistakes: Mistakes) -> None:
+class Stated(Protocol):
+    """The fields of an :class:`~makespan.core.network.interconnect.Interconnect`, as given."""
+
+    names: Sequence[str]
+    topology: str
+    shape: tuple[int, ...]
+    rate: Floats
+    duplex: bool
+    ports: str
+    routers: tuple[str, ...]
+    links: tuple[tuple[Any, ...], ...]
+    one_way_links: tuple[tuple[Any, ...], ...]
+
+    def __len__(self) -> int: ...
+
+    @property
+    def nodes(self) -> Sequence[str]: ...
+
+    @property
+    def link_lengths(self) -> tuple[int, ...]: ...
+
+
+def check_nodes(network: Stated, mistakes: Mistakes) -> None:
     """Note what is wrong with the machines, the routers and the topology."""
     if not len(network):
         mistakes.add("network.machines", "is empty; a network has at least one machine")
@@ -33,13 +53,13 @@ def check_nodes(network: Interconnect, mistakes: Mistakes) -> None:
     _topology(network, mistakes)
 
 
-def check_links(network: Interconnect, mistakes: Mistakes) -> None:
+def check_links(network: Stated, mistakes: Mistakes) -> None:
     """Note what is wrong with the rates and the links of nodes that are right."""
     _rates(network, mistakes)
     _links(network, mistakes)
 
 
-def _names(network: Interconnect, mistakes: Mistakes) -> None:
+def _names(network: Stated, mistakes: Mistakes) -> None:
     if len(network.names) != len(network):
         count = len(network.names)
         mistakes.add("network.names", f"there are {count} names for {len(network)} machines")
@@ -55,7 +75,7 @@ def _names(network: Interconnect, mistakes: Mistakes) -> None:
     mistakes.names(place, network.nodes)
 
 
-def _topology(network: Interconnect, mistakes: Mistakes) -> None:
+def _topology(network: Stated, mistakes: Mistakes) -> None:
     topology, shape = network.topology, network.shape
     if topology not in TOPOLOGIES:
         hint = did_you_mean(topology, TOPOLOGIES)
@@ -83,7 +103,7 @@ def _topology(network: Interconnect, mistakes: Mistakes) -> None:
         mistakes.add("network.routers", "a star has one router at most, its centre")
 
 
-def _rates(network: Interconnect, mistakes: Mistakes) -> None:
+def _rates(network: Stated, mistakes: Mistakes) -> None:
     rate, count = network.rate, len(network)
     if rate.ndim == 0:
         mistakes.number("network.rate", float(rate), RATE)
@@ -97,7 +117,7 @@ def _rates(network: Interconnect, mistakes: Mistakes) -> None:
         mistakes.column(lambda at: f"network.rate[{at // count}][{at % count}]", needed, RATE)
 
 
-def _links(network: Interconnect, mistakes: Mistakes) -> None:
+def _links(network: Stated, mistakes: Mistakes) -> None:
     known = set(network.nodes)
     existing = None
     if network.topology not in ("links", "complete", "bus"):

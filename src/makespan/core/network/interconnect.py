@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.core.cached import cached_property
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import whole
 from makespan.core.names import Numbered, index_by_name
+from makespan.core.network.checks import LATENCY, check_links, check_nodes
 from makespan.core.network.topology import cards, neighbours
+from makespan.core.network.ways import Ways, ways_of
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.system.memory import claim
-
-if TYPE_CHECKING:
-    from makespan.core.network.ways import Ways
 
 Link = tuple[Any, ...]
 COUNT = whole("machines are", 0)
@@ -174,8 +173,6 @@ class Interconnect:
     @cached_property
     def ways(self) -> Ways:
         """What direct exchanges take, and which links they share."""
-        from makespan.core.network.ways import ways_of
-
         return ways_of(self)
 
     def in_messages(self, size: float, overhead: float) -> Interconnect:
@@ -200,8 +197,6 @@ class Interconnect:
 
     def collect_mistakes(self, mistakes: Mistakes) -> None:
         """Note everything that is wrong with this network."""
-        from makespan.core.network.checks import LATENCY, check_links, check_nodes
-
         before = len(mistakes.found)
         mistakes.extend(self._mistakes.found)
         mistakes.number("network.latency", self.latency, LATENCY)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
+from makespan.core.cached import cached_property
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
 

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 
-if TYPE_CHECKING:
-    from makespan.core.network.interconnect import Interconnect
+
+class Wires(Protocol):
+    """The part of an :class:`~makespan.core.network.interconnect.Interconnect` that is needed."""
+
+    topology: str
+    duplex: bool
+    ports: str
+    routers: tuple[str, ...]
+
+    def __len__(self) -> int: ...
+
+    @property
+    def nodes(self) -> Sequence[str]: ...
+
+    @property
+    def arcs(self) -> Floats: ...
+
+    @property
+    def latencies(self) -> Floats: ...
+
+    @property
+    def medium(self) -> Integers: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +91,7 @@ class Ports:
         return Ports(self.receiving.T, self.sending.T, self.entries, self.exits)
 
 
-def ways_of(network: Interconnect) -> Ways:
+def ways_of(network: Wires) -> Ways:
     """Return the ways of a network: of fewest links, and of lowest nodes among such.
 
     Complexity: O(n × nodes) where there are routers, O(n²) else, vectorised.
@@ -118,7 +139,7 @@ def ways_of(network: Interconnect) -> Ways:
     return Ways(seconds, frozen(latency), before, shared, ahead, names, ports)
 
 
-def _ports_of_links(network: Interconnect, via: Integers) -> Ports:
+def _ports_of_links(network: Wires, via: Integers) -> Ports:
     """Return a sending and a receiving port for each link of a machine that some way takes."""
     count, nodes = len(network), len(network.nodes)
     start, goal = np.nonzero((via[:, :count] >= 0) & ~np.eye(count, dtype=bool))
@@ -174,7 +195,7 @@ def _shared(
     return frozen(table), frozen(np.where(table >= 0, ahead, 0.0)), media[kept]
 
 
-def _name(network: Interconnect, number: int) -> str:
+def _name(network: Wires, number: int) -> str:
     """Return what a medium is called."""
     if network.topology == "bus":
         return "the bus"

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
+SHORT = 1_000
+"""Entries of a column below which one value is written down for each: it is quicker."""
 Array = TypeVar("Array", bound="np.ndarray[Any, Any]")
 
 
@@ -28,7 +30,9 @@ def condensed(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def constant(value: Any, length: int, dtype: Any) -> np.ndarray[Any, Any]:
-    """Return a column of one value, which takes no memory."""
+    """Return a read-only column of one value; a long one takes no memory."""
+    if length < SHORT:
+        return frozen(np.full(length, value, dtype))
     return np.broadcast_to(np.array(value, dtype=dtype), length)
 
 

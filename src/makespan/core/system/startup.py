@@ -6,16 +6,23 @@ who shows progress may watch it.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Condition, RLock, get_ident
 
 Watcher = Callable[[str | None], None]
 """Called with what begins (``"compiling"``), and with None when it ends."""
 
-_lock = Lock()
-_open = 0  # blocks that have begun and not ended, over all threads
+clock: Callable[[], float] = time.monotonic
+"""What limits and start-up are measured by."""
+LONGEST = 30.0
+"""Seconds that a fork waits for other threads: what one compiles or imports is locked."""
+
+_lock = RLock()
+_ended = Condition(_lock)
+_open: dict[int, int] = {}  # blocks that have begun and not ended, by thread
 _since = 0.0
 _spent = 0.0
 _watchers: list[Watcher] = []
@@ -23,20 +30,66 @@ _watchers: list[Watcher] = []
 
 def begin() -> None:
     """Start-up work begins; blocks may be nested."""
-    global _open, _since  # noqa: PLW0603
+    global _since  # noqa: PLW0603
     with _lock:
-        if _open == 0:
-            _since = time.monotonic()
-        _open += 1
+        if not _open:
+            _since = clock()
+        _open[get_ident()] = _open.get(get_ident(), 0) + 1
 
 
 def end() -> None:
-    """The block that began last has ended."""
-    global _open, _spent  # noqa: PLW0603
+    """The block that this thread began last has ended."""
     with _lock:
-        _open -= 1
-        if _open == 0:
-            _spent += time.monotonic() - _since
+        _open[get_ident()] -= 1
+        if not _open[get_ident()]:
+            _without(get_ident())
+            _ended.notify_all()
+
+
+def _without(*threads: int) -> None:
+    """Leave out threads whose blocks are over."""
+    global _spent  # noqa: PLW0603
+    for thread in threads:
+        del _open[thread]
+    if threads and not _open:
+        _spent += clock() - _since
+
+
+def _others() -> list[int]:
+    return [thread for thread in _open if thread != get_ident()]
+
+
+def _before_fork() -> None:
+    """Wait until no other thread compiles or imports: no process that is forked could do so."""
+    _lock.acquire()
+    _ended.wait_for(lambda: not _others(), LONGEST)
+
+
+def _in_child() -> None:
+    """Go on with the one thread that there is in the process that was forked."""
+    global _lock, _ended  # noqa: PLW0603
+    _without(*_others())
+    _lock = RLock()
+    _ended = Condition(_lock)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=lambda: _lock.release(),  # noqa: PLW0108 - of that time
+        after_in_child=_in_child,
+    )
+
+
+@contextmanager
+def by_processor() -> Iterator[None]:
+    """Measure limits by the CPU time of this process: for a machine that others use, too."""
+    global clock  # noqa: PLW0603
+    before, clock = clock, time.process_time
+    try:
+        yield
+    finally:
+        clock = before
 
 
 @contextmanager
@@ -59,7 +112,7 @@ def startup() -> Iterator[None]:
 def spent() -> float:
     """Return the seconds that start-up has taken in this process until now."""
     with _lock:
-        return _spent + (time.monotonic() - _since if _open else 0.0)
+        return _spent + (clock() - _since if _open else 0.0)
 
 
 def tell(what: str | None) -> None:

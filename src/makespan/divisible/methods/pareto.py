@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
-from makespan.core.front import in_words
+from makespan.core.front import Unknown, in_words
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import whole
 from makespan.core.registry import register
@@ -31,12 +30,11 @@ ALLOWED = 1e-9
 
 
 class Point(NamedTuple):
-    """A plan, what it takes and costs, and whether it is proved that no plan beats it in both."""
+    """A plan, and what it takes and costs."""
 
     time: float
     price: float
     plan: Schedule
-    proved: bool
 
 
 @register(
@@ -52,59 +50,111 @@ def pareto(problem: DivisibleLoad, control: Control, *, points: int = 12) -> Sol
 
     The front is a curve. Of it the details hold the ends, the fastest plan and the cheapest, and
     the cheapest plans by deadlines at equal distances in between: ``front`` has their time, price
-    and chunks by increasing time. ``unknown`` are the times between which some are not proved.
+    and chunks by increasing time. ``unknown`` are pairs of times between which there may be plans
+    that beat some of them; the second is None where any later plan may be cheaper.
     """
     text = refusal(points, POINTS)
     if text is not None:
         raise MethodError(f"points: {text}")
-    found: list[Point] = []
-    for each in _ends_and_between(problem, control, points):
-        if isinstance(each, Solution):
-            return each
-        found.append(each)
-    return _solution(problem, _front(found))
+    search = _Search(problem, control, points)
+    none = search.run()
+    return search.solution() if none is None else none
 
 
-def _ends_and_between(
-    problem: DivisibleLoad, control: Control, points: int
-) -> Iterator[Point | Solution]:
-    """Yield points, or a solution that says why there are none.
+class _Search:
+    """The points found, and the deadlines looked at: whether no plan by then is cheaper.
 
     The fastest plan is made as cheap, the cheapest as fast as it can be.
     """
-    by_time = replace(problem, objective="makespan", options={})
-    by_price = replace(problem, objective="price", options={})
-    left = points + 2
 
-    def best(limited: DivisibleLoad) -> Solution:
-        nonlocal left
-        seconds = None if control.remaining is None else max(0.0, control.remaining) / max(1, left)
-        left -= 1
-        with control.aside(), control.limited(seconds):
-            search = sequence_search if problem.transfers is None else return_programme
-            return search(limited, control)
+    def __init__(self, problem: DivisibleLoad, control: Control, points: int) -> None:
+        self.problem = problem
+        self.control = control
+        self.count = points
+        self.left = points + 2
+        self.found: list[Point] = []
+        self.looks: list[tuple[float, bool]] = []
+        self.begin = 0.0
+        self.end: float | None = None
 
-    fastest, cheapest = best(by_time), best(by_price)
-    if fastest.schedule is None or cheapest.schedule is None:
-        why = fastest if fastest.schedule is None else cheapest
-        yield Solution(schedule=None, infeasible=why.infeasible, notes=why.notes, stopped=True)
-        return
-    least = _price(problem, cheapest.schedule)
-    end = best(replace(by_time, budget=least * (1 + ALLOWED)))
-    slowest = cheapest if end.schedule is None else end
-    yield _point(problem, slowest, proved=cheapest.optimal and end.optimal)
-    for deadline in np.linspace(fastest.makespan, slowest.makespan, points)[:-1].tolist():
-        by_then = best(replace(by_price, deadline=deadline * (1 + ALLOWED)))
-        if by_then.schedule is not None:
-            yield _point(problem, by_then, proved=by_then.optimal)
-        elif deadline == fastest.makespan:
-            yield _point(problem, fastest, proved=False)
+    def run(self) -> Solution | None:
+        """Find the points; return why there are none, if so."""
+        by_time = replace(self.problem, objective="makespan", options={})
+        by_price = replace(self.problem, objective="price", options={})
+        fastest, cheapest = self._best(by_time), self._best(by_price)
+        if fastest.schedule is None and cheapest.schedule is None:
+            return replace(fastest, stopped=True)
+        if fastest.schedule is None:
+            fastest = replace(cheapest, optimal=False, lower_bound=fastest.lower_bound)
+        elif cheapest.schedule is None:
+            cheapest = replace(fastest, optimal=False)
+        assert fastest.schedule is not None
+        assert cheapest.schedule is not None
+        least = _price(self.problem, cheapest.schedule)
+        end = self._best(replace(by_time, budget=_raised(least, self.problem.budget)))
+        slowest = cheapest if end.schedule is None else end
+        assert slowest.schedule is not None
+        self._take(slowest.schedule)
+        last = max(fastest.makespan, slowest.makespan)
+        deadlines = np.linspace(fastest.makespan, last, self.count)[:-1]
+        for deadline in np.unique(deadlines).tolist():
+            by_then = self._best(
+                replace(by_price, deadline=_raised(deadline, self.problem.deadline))
+            )
+            if by_then.schedule is not None:
+                self._take(by_then.schedule)
+            elif deadline == fastest.makespan:
+                self._take(fastest.schedule)
+            self.looks.append((deadline, by_then.schedule is not None and by_then.optimal))
+        self.looks.append((last, cheapest.optimal and end.optimal))
+        self.begin = fastest.makespan if fastest.optimal else fastest.lower_bound or 0.0
+        self.end = last if cheapest.optimal else self.problem.deadline
+        return None
+
+    def _best(self, limited: DivisibleLoad) -> Solution:
+        if self.left <= self.count and self.control.expired():
+            return Solution(schedule=None, stopped=True)
+        remaining = self.control.remaining
+        seconds = None if remaining is None else max(0.0, remaining) / max(1, self.left)
+        self.left -= 1
+        with self.control.aside(), self.control.limited(seconds):
+            search = sequence_search if self.problem.transfers is None else return_programme
+            return search(limited, self.control)
+
+    def _take(self, plan: Schedule) -> None:
+        self.found.append(Point(plan.makespan, _price(self.problem, plan), plan))
+
+    def solution(self) -> Solution:
+        """Return the front of what was found."""
+        points, unknown = _front(self.found), self._unknown()
+        goal = Objective(name="price", value=points[0].price) if unknown else None
+        return Solution(
+            schedule=points[0].plan,
+            optimal=not unknown,
+            stopped=bool(unknown),
+            objective=goal,
+            notes=(in_words([each[:2] for each in points], "price", unknown),),
+            details={
+                "front": [_entry(self.problem, point) for point in points],
+                "unknown": unknown,
+            },
+        )
+
+    def _unknown(self) -> list[Unknown]:
+        """Return the times between which some plan may be cheaper, or faster than all."""
+        ranges: list[Unknown] = []
+        known, sure = self.begin, self.begin == self.looks[0][0]
+        for deadline, proved in self.looks:
+            if proved and not sure:
+                ranges.append([known, deadline])
+            known, sure = (deadline, True) if proved else (known, False)
+        return ranges if sure else [*ranges, [known, self.end]]
 
 
-def _point(problem: DivisibleLoad, found: Solution, *, proved: bool) -> Point:
-    assert found.schedule is not None
-    price = _price(problem, found.schedule)
-    return Point(found.makespan, price, found.schedule, proved)
+def _raised(limit: float, most: float | None) -> float:
+    """Return a limit that is the value of another plan, but no more than the problem's own."""
+    raised = limit * (1 + ALLOWED)
+    return raised if most is None else min(raised, most)
 
 
 def _price(problem: DivisibleLoad, schedule: Schedule) -> float:
@@ -115,29 +165,12 @@ def _price(problem: DivisibleLoad, schedule: Schedule) -> float:
 def _front(points: list[Point]) -> list[Point]:
     """Return the points that no other beats, to within what solvers tell apart, by time."""
     found: list[Point] = []
-    for point in sorted(points, key=lambda each: (each.time, not each.proved, each.price)):
+    for point in sorted(points, key=lambda each: each[:2]):
         if not found or point.price < found[-1].price * (1 - ALLOWED) - ALLOWED * point.price:
             if found and point.time <= found[-1].time * (1 + 2 * ALLOWED):
                 found.pop()
             found.append(point)
     return found
-
-
-def _solution(problem: DivisibleLoad, points: list[Point]) -> Solution:
-    open_ = [point.time for point in points if not point.proved]
-    details: dict[str, Any] = {
-        "front": [_entry(problem, point) for point in points],
-        "unknown": [[min(open_), max(open_)]] if open_ else [],
-    }
-    goal = Objective(name="price", value=points[0].price) if open_ else None
-    return Solution(
-        schedule=points[0].plan,
-        optimal=not open_,
-        stopped=bool(open_),
-        objective=goal,
-        notes=(_shown(points, len(open_)),),
-        details=details,
-    )
 
 
 def _entry(problem: DivisibleLoad, point: Point) -> dict[str, Any]:
@@ -146,8 +179,3 @@ def _entry(problem: DivisibleLoad, point: Point) -> dict[str, Any]:
     entry = entry_of(given.star.names, decided.plan(plan), decided.behind)
     holder = {"holder": given.machines[0]} if problem.chooses_master else {}
     return {"time": point.time, "price": point.price, **holder, **entry}
-
-
-def _shown(points: list[Point], unproved: int) -> str:
-    text = in_words([(point.time, point.price) for point in points], "price")
-    return f"{text}; {unproved} of them are not proved" if unproved else text

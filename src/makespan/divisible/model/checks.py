@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import DEADLINE, Rule, whole
@@ -11,10 +10,8 @@ from makespan.divisible.model.machines import Master
 from makespan.divisible.model.named import Named
 from makespan.divisible.model.platform import Star
 from makespan.divisible.model.sources import Sources
+from makespan.divisible.model.statement import Statement
 from makespan.divisible.model.tree import Tree
-
-if TYPE_CHECKING:
-    from makespan.divisible.problem import DivisibleLoad
 
 LOAD = Rule("a load is 0 or more units")
 OBJECTIVES = ("makespan", "price", "pareto")
@@ -23,7 +20,7 @@ ROUNDS = whole("rounds are", words=("auto",))
 MAX_UNITS = 2.0**53
 
 
-def checked(problem: DivisibleLoad) -> dict[str, dict[str, int]]:
+def checked(problem: Statement) -> dict[str, dict[str, int]]:
     """Raise an error with every mistake of a problem; return its index of names, if it was needed.
 
     Raises
@@ -55,7 +52,7 @@ def checked(problem: DivisibleLoad) -> dict[str, dict[str, int]]:
     return {} if named.indexed is None else {"_position": named.indexed}
 
 
-def _numbers(problem: DivisibleLoad, mistakes: Mistakes) -> None:
+def _numbers(problem: Statement, mistakes: Mistakes) -> None:
     if problem.load is not None:
         load = mistakes.number("load", problem.load, LOAD)
         if problem.integral is True and load > MAX_UNITS:
@@ -69,7 +66,7 @@ def _numbers(problem: DivisibleLoad, mistakes: Mistakes) -> None:
         mistakes.number("budget", problem.budget, BUDGET)
 
 
-def _choices(problem: DivisibleLoad, mistakes: Mistakes) -> None:
+def _choices(problem: Statement, mistakes: Mistakes) -> None:
     if not isinstance(problem.rounds, str) or problem.rounds != "auto":
         mistakes.number("rounds", problem.rounds, ROUNDS)
     mistakes.choice("ports", problem.ports, (1, 2, "many"))
@@ -81,7 +78,7 @@ def _choices(problem: DivisibleLoad, mistakes: Mistakes) -> None:
     mistakes.flag("integral", problem.integral)
 
 
-def _only(problem: DivisibleLoad, allowed: tuple[str, ...], mistakes: Mistakes) -> None:
+def _only(problem: Statement, allowed: tuple[str, ...], mistakes: Mistakes) -> None:
     """Note the fields that the platform does not know."""
     for each in fields(problem):
         known = each.name == "platform" or each.name in allowed
@@ -91,7 +88,7 @@ def _only(problem: DivisibleLoad, allowed: tuple[str, ...], mistakes: Mistakes) 
             mistakes.add(each.name, f"is for stars; {problem.platform.IS}, which knows {words}")
 
 
-def _of_sources(problem: DivisibleLoad, platform: Sources, mistakes: Mistakes) -> None:
+def _of_sources(problem: Statement, platform: Sources, mistakes: Mistakes) -> None:
     """Note where the load is not what the sources hold."""
     if platform.held is None or problem.load is None or mistakes:
         return
@@ -101,7 +98,7 @@ def _of_sources(problem: DivisibleLoad, platform: Sources, mistakes: Mistakes) -
         mistakes.add("load", text)
 
 
-def _together(problem: DivisibleLoad, mistakes: Mistakes) -> None:
+def _together(problem: Statement, mistakes: Mistakes) -> None:
     """Note which fields of a star contradict each other."""
     add = mistakes.add
     if problem.objective != "makespan" and problem.load is None and problem.loads is None:

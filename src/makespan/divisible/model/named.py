@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
 from makespan.divisible.model.machines import Master
-
-if TYPE_CHECKING:
-    from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.model.statement import Statement
 
 
 class Named:
     """Notes the mistakes in the names of one problem. ``indexed``: the names, where looked up."""
 
-    def __init__(self, problem: DivisibleLoad, mistakes: Mistakes) -> None:
+    def __init__(self, problem: Statement, mistakes: Mistakes) -> None:
         self.problem = problem
         self.mistakes = mistakes
         self.indexed: dict[str, int] | None = None

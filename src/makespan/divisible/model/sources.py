@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from makespan.core.cached import cached_property
 from makespan.core.costs import Affine, as_affine
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.mistakes import Mistakes

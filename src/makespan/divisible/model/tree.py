@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.core.cached import cached_property
 from makespan.core.costs import Affine, as_affine
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole

@@ -24,6 +24,13 @@ STEPS = 40
 ROUNDING = 1e-13  # relative
 
 
+COLUMNS = (
+    "send_fixed", "send", "compute_fixed", "compute", "back_fixed", "back", "memory", "release",
+    "deadline", "price_fixed", "price", "line_fixed", "line",
+)  # fmt: skip
+"""The last parameters of :func:`walk`, in the order of a filling's columns."""
+
+
 @loop(pays_from=300)  # workers
 def walk(  # type: ignore[no-untyped-def]
     end, load, budget, whole, everyone, after, reserve, amount,
@@ -150,14 +157,14 @@ class Filling:
         load = np.inf if problem.load is None else problem.load
         own = self._own(end, load)
         amount = np.empty(len(self.order))
-        run = walk.at(len(amount))
         budget = np.inf if problem.budget is None else float(problem.budget)
         everyone = problem.use == "all"
         with np.errstate(all="ignore"):
-            done = run(
-                end, load - own, budget, problem.integral, everyone, self.after, self.reserve,
-                amount, *self.columns,
-            )  # fmt: skip
+            done = walk.bind(
+                len(amount), **dict(zip(COLUMNS, self.columns, strict=True)), end=end,
+                load=load - own, budget=budget, whole=problem.integral, everyone=everyone,
+                after=self.after, reserve=self.reserve, amount=amount,
+            )()  # fmt: skip
         return (float(done) + own if done >= 0.0 else -1.0), amount, own
 
     def _own(self, end: float, load: float) -> float:

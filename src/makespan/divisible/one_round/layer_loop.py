@@ -3,11 +3,56 @@
 from __future__ import annotations
 
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.numeric.jit import loop
+from makespan.core.numeric.jit import loop, part
 
 NEXT, COUNT, FIRST, BEST_PARENT, BEST_WORKER = range(5)
 SAME = 1e-13
 BEATS = 1.0 + 1e-12
+
+
+@part
+def _rate(inside, room, by_send, start_up, send, total):  # type: ignore[no-untyped-def]
+    """Return what the workers that are left do at most for each second more, quick links first."""
+    rate, share = 0.0, 1.0
+    for k in range(len(by_send)):
+        j = int(by_send[k])
+        if (inside >> j) & 1 == 0 and start_up[j] < room:
+            rate += share / total[j]
+            share *= 1.0 - send[j] / total[j]
+    return rate
+
+
+@part
+def _gain(inside, cell, place, gain, keep, usable):  # type: ignore[no-untyped-def]
+    """Return what the workers outside a set do at most in each second that is left."""
+    value, share = 0.0, 1.0
+    for k in range(usable[cell]):
+        if (inside >> int(place[cell, k])) & 1 == 0:
+            value += share * gain[cell, k]
+            share *= keep[cell, k]
+    return value
+
+
+@part
+def _row_for(  # type: ignore[no-untyped-def]
+    inside, new_load, new_left, rate, room, count, table, members, load, left, chained
+):
+    """Return the row for a state: that of one that it beats, else a new one; -1 if it is beaten."""
+    row = int(table[inside % len(table)])
+    target_row = count
+    while row >= 0:
+        if members[row] == inside:
+            ahead = load[row] - new_load - rate * max(0.0, new_left - left[row])
+            if ahead >= 0.0:
+                return -1
+            ahead = new_load - load[row] - rate * max(0.0, left[row] - new_left)
+            if ahead >= 0.0 and left[row] <= room:  # the rate holds up to ``room``
+                if target_row == count:
+                    target_row = row
+                else:
+                    members[row] = -1
+        row = int(chained[row])
+    return target_row
 
 
 @loop(pays_from=200_000, loaded_from=50000)  # states expanded, times workers squared
@@ -70,7 +115,6 @@ def expand(
     """
     count_workers = len(total)
     cells = len(usable)
-    size = len(table)
     count = int(numbers[COUNT])
     current = int(numbers[NEXT])
     goal = float(target[0])
@@ -80,12 +124,7 @@ def expand(
         done = float(load[current])
         last = int(worker[current])
         before = int(parent[current])
-        rate, share = 0.0, 1.0
-        for k in range(count_workers):
-            j = int(by_send[k])
-            if (inside >> j) & 1 == 0 and start_up[j] < room:
-                rate += share / total[j]
-                share *= 1.0 - send[j] / total[j]
+        rate = _rate(inside, room, by_send, start_up, send, total)
         for j in range(count_workers):
             if (inside >> j) & 1 or start_up[j] >= room:
                 continue
@@ -110,32 +149,14 @@ def expand(
                 numbers[BEST_PARENT] = current
                 numbers[BEST_WORKER] = j
             cell = min(cells - 1, int(new_left * cells / horizon))
-            value, share = 0.0, 1.0
-            for k in range(usable[cell]):
-                if (new_inside >> int(place[cell, k])) & 1 == 0:
-                    value += share * gain[cell, k]
-                    share *= keep[cell, k]
-            most = new_load + new_left * value
+            most = new_load + new_left * _gain(new_inside, cell, place, gain, keep, usable)
             if most <= goal:
                 continue
-            bucket = new_inside % size
-            row = int(table[bucket])
-            target_row = count
-            beaten = False
-            while row >= 0:
-                if members[row] == new_inside:
-                    ahead = load[row] - new_load - rate * max(0.0, new_left - left[row])
-                    if ahead >= 0.0:
-                        beaten = True
-                        break
-                    ahead = new_load - load[row] - rate * max(0.0, left[row] - new_left)
-                    if ahead >= 0.0 and left[row] <= room:  # the rate holds up to ``room``
-                        if target_row == count:
-                            target_row = row
-                        else:
-                            members[row] = -1
-                row = int(chained[row])
-            if beaten:
+            target_row = _row_for(
+                new_inside, new_load, new_left, rate, room, count, table, members, load, left,
+                chained,
+            )  # fmt: skip
+            if target_row < 0:
                 continue
             members[target_row] = new_inside
             left[target_row] = new_left
@@ -144,6 +165,7 @@ def expand(
             worker[target_row] = j
             parent[target_row] = current
             if target_row == count:
+                bucket = new_inside % len(table)
                 chained[count] = table[bucket]
                 table[bucket] = count
                 count += 1

@@ -39,19 +39,46 @@ def start_up_bound(problem: DivisibleLoad, at_least: float) -> float:
     for every mu; prices are searched on a grid that zooms in. With more than 200 workers the
     ranks are left out: P_k becomes C_j.
 
-    Complexity: O(n^2) a price and step, vectorised over the prices.
+    Complexity: O(n^2) a price and step, vectorised over the prices; O(n log n) a price without
+    ranks.
     """
+    least_ends = _least_ends if len(problem.star) <= MAX_STAGGERED else _least_ends_alone
     send = problem.star.send_per_unit
     cheapest = float(send[send > 0].min(initial=np.inf))
     low, high = 0.0, min(1e300, 1.0 / cheapest if cheapest < np.inf else 1.0)
     best = at_least
     for _ in range(ZOOMS):
         prices = np.linspace(low, high, PRICES)
-        ends = _least_ends(problem, prices, best)
+        ends = least_ends(problem, prices, best)
         place = int(np.argmax(ends))
         best = max(best, float(ends[place]))
         low, high = prices[max(0, place - 1)], prices[min(PRICES - 1, place + 1)]
-    return best * (1 - 1e-12)
+    return best * (1 - 1e-12 - len(send) * np.finfo(np.float64).eps)
+
+
+def _least_ends_alone(problem: DivisibleLoad, prices: Floats, least: float) -> Floats:
+    """Return for each price the least T at which the load fits without ranks.
+
+    The load done by T is mu T plus, for every machine, what it does from some time on at some
+    rate, or nothing. It is the most that any set of machines gives when all are counted from T = 0
+    on, so T is the least of the times that these sets need; by their times, each is a first few.
+    """
+    assert problem.load is not None
+    star, price = problem.star, prices[:, np.newaxis]
+    rate = np.maximum(0.0, 1.0 - price * star.send_per_unit) / star.compute_per_unit
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        since = star.compute_fixed + star.send_fixed + price * star.send_fixed / rate
+        if problem.master_computes:
+            own = star.master_cost
+            rate = np.insert(rate, 0, 1.0 / own.per_unit, axis=1)
+            since = np.insert(since, 0, own.fixed, axis=1)
+        since[rate == 0.0] = np.inf
+        order = np.argsort(since, axis=1)
+        rate, since = np.take_along_axis(rate, order, 1), np.take_along_axis(since, order, 1)
+        missed = np.cumsum(np.where(rate > 0.0, rate * since, 0.0), axis=1)
+        ends = (problem.load + missed) / (price + np.cumsum(rate, axis=1))
+        alone = problem.load / prices
+    return np.fmax(0.0, np.fmin(alone, np.fmin.reduce(ends, axis=1)))
 
 
 def _least_ends(problem: DivisibleLoad, prices: Floats, least: float) -> Floats:
@@ -84,9 +111,6 @@ def _most_load(problem: DivisibleLoad, prices: Floats, end: Floats) -> Floats:
     if problem.master_computes:
         own = star.master_cost
         done = done + np.maximum(0.0, end - own.fixed) / own.per_unit
-    if len(star) > MAX_STAGGERED:
-        alone: Floats = np.maximum(0.0, paid - worth * star.send_fixed).sum(axis=1)
-        return np.asarray(done + alone)
     sums = np.concatenate([[0.0], np.cumsum(np.sort(star.send_fixed))])
     by_all = _ranked(worth, paid, sums[1:])
     by_own = _ranked(worth, paid - worth * star.send_fixed, sums[:-1])

@@ -14,7 +14,7 @@ import numpy as np
 
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import condensed, readonly
-from makespan.core.numeric.jit import compiles
+from makespan.core.numeric.jit import pays
 from makespan.core.report import Violation
 from makespan.core.schedule import COLUMNS, Activity, Schedule
 from makespan.divisible.model.platform import NUMBERS
@@ -65,7 +65,7 @@ def faultless_parts(problem: DivisibleLoad, schedule: Schedule) -> tuple[Schedul
 
     Complexity: O(rows), compiled.
     """
-    if len(schedule) < MANY or not compiles() or problem.ports not in (1, 2) or problem.star.beyond:
+    if not pays(len(schedule), MANY) or problem.ports not in (1, 2) or problem.star.beyond:
         return None
     sent, computed, returned = (
         sum(_rows_of(activity, part) for part in schedule.parts or (schedule,))

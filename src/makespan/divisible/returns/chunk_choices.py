@@ -10,14 +10,14 @@ that where it counts.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
 from makespan.backends.answer import SLACK
 from makespan.backends.highs import Programme
+from makespan.core.cached import cached_property
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.system.memory import claim
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.chunk_limits import (
     LEAST_CAP,
@@ -28,6 +28,9 @@ from makespan.divisible.returns.chunk_limits import (
 from makespan.divisible.returns.chunk_slots import slots_of
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.rounds.sequences import Allowed
+
+A_FACTOR = 40.0
+"""Bytes for each pair of variables: vectors of factors, and sums of them, of all at a time."""
 
 
 class ChunkChoices:
@@ -150,12 +153,13 @@ class ChunkChoices:
                 self._own_cap = min(max(self._own_cap, least), self._load)
         self._own_used = programme.variables(int(own), upper=1.0, integer=mixed)
         self._own = programme.variables(int(own), cost=weight, upper=self._own_cap, integer=whole)
-        lower, by_end = terms.end if is_open else 0.0, float(not is_open and not terms.by_price)
-        self._end = int(programme.variables(1, cost=by_end, lower=lower, upper=terms.end)[0])
+        by_end = float(not is_open and not terms.by_price)
+        self._end = int(programme.variables(1, cost=by_end, upper=terms.end)[0])
 
     def _tables(self) -> None:
         """Write what the rows are made of as vectors of factors, one for each variable."""
         width = self._end + 1
+        claim(A_FACTOR * width**2, f"the programme of chunks of {self.count:,} workers")
         unit = np.eye(width)
         self.end = unit[self._end]
         self.served = unit[self._served]

@@ -39,23 +39,30 @@ class Receptions:
 
     def __init__(self, sequence: Sequence) -> None:
         self.count = len(sequence.worker)
-        self._same: list[list[int]] = []  # as each chunk: its worker's chunks from it on
-        self._before: list[int] = []  # the worker's chunk before it, -1 if there is none
-        chunks: dict[int, list[int]] = {}
+        self._worker = sequence.worker
+        self._chunks: dict[int, list[int]] = {}  # of each worker
+        self._place: list[int] = []  # of each chunk among those of its worker
         for chunk, worker in enumerate(sequence.worker):
-            mine = chunks.setdefault(worker, [])
-            self._before.append(mine[-1] if mine else -1)
+            mine = self._chunks.setdefault(worker, [])
+            self._place.append(len(mine))
             mine.append(chunk)
-        for chunk, worker in enumerate(sequence.worker):
-            mine = chunks[worker]
-            self._same.append(mine[mine.index(chunk) :])
+
+    def are_few(self, most: int) -> bool:
+        """Whether there are at most so many decisions: a Catalan number for each worker."""
+        number = 1
+        for chunks in self._chunks.values():
+            for count in range(2, len(chunks) + 1):
+                number = number * (4 * count - 2) // (count + 1)
+                if number > most:
+                    return False
+        return True
 
     def ways(self, behind: Behind) -> list[Behind]:
         """Return the decisions with one more: no chunk is computed before an earlier one."""
         chunk = len(behind)
-        before = self._before[chunk]
-        least = -1 if before < 0 else behind[before]
-        return [(*behind, place) for place in self._same[chunk] if place >= least]
+        mine, place = self._chunks[self._worker[chunk]], self._place[chunk]
+        least = behind[mine[place - 1]] if place else -1
+        return [(*behind, other) for other in mine[place:] if other >= least]
 
     def all(self) -> Iterator[Behind]:
         """Iterate over all decisions, with every chunk computed as late as it can be last."""

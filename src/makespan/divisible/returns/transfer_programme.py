@@ -62,9 +62,8 @@ class TransferProgramme:
         self._computed[self._waits] = programme.variables(
             int(self._waits.sum()), upper=terms.deadline[mine[self._waits]]
         )
-        least = terms.end if is_open else 0.0
         paid = self._rent if terms.by_price else 1.0 - is_open
-        self._end = int(programme.variables(1, cost=paid, lower=least, upper=terms.end)[0])
+        self._end = int(programme.variables(1, cost=paid, upper=terms.end)[0])
         if terms.by_price:  # what the workers of the sequence cost in any case
             programme.variables(1, cost=self._fixed, lower=1.0, upper=1.0)
         if terms.load is not None:

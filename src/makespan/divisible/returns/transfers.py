@@ -102,6 +102,9 @@ class _Search:
         root = receptions.forced(()) if self.decides else whole
         open_ = [whole] if root == whole else [root, whole]
         while open_:
+            if self.control.expired():
+                self.stopped = True
+                return
             behind = open_.pop()
             built = TransferProgramme(
                 self.terms, sequence, own=own, behind=behind if self.decides else ()

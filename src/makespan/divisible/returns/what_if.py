@@ -1,23 +1,26 @@
 """Rates of a plan on a star: dual values of the programme that sizes the chunks of its sequence.
 
 Every number of the problem stands linearly in the rows and limits of that programme; so a step of
-one number, with everything else in place, gives the change of the optimum by the dual values.
+one number, with everything else in place, gives the change of the optimum by the dual values of
+that side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from makespan.backends.answer import Verdict
+from makespan.backends.highs import Programme
+from makespan.backends.one_sided import SECONDS, Number, one_sided
+from makespan.backends.sides import Sides
 from makespan.core.control import Control
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Schedule
-from makespan.core.sensitivity import Rate, Varied
+from makespan.core.sensitivity import Varied
 from makespan.divisible.model.plan import computed, price_of
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.returns.decided import Decided
@@ -25,8 +28,6 @@ from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.transfer_programme import TransferProgramme
 from makespan.divisible.timing import matched
 
-STEP = 2.0**-20
-"""Of a number of the programme, which are near 1: no limit lies as near to another."""
 AT_ALL = 1e-30
 """A release time that delays nothing, but has its row in the programme."""
 SAME = 1e-6
@@ -46,12 +47,14 @@ COSTS = {
     "price.per_second": "rent",
 }
 """The terms of the costs of a worker, by the names that these have in files."""
+Step = Callable[[float], Terms]
+"""Returns the terms with so much more of a number."""
 
 
 def varied_star(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[str]) -> Varied:
     """Return the rates of a plan on a star.
 
-    Complexity: a linear programme, and O(chunks) for each number.
+    Complexity: a linear programme, O(chunks) for each number, and a few pivots where it has a kink.
     """
     problem, schedule = matched(problem, schedule)
     if getattr(problem.star.master, "uplink", None) is not None:
@@ -60,9 +63,8 @@ def varied_star(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[s
     base = Terms.of(problem)
     base = replace(base, whole=False, release=np.where(base.release > 0, base.release, AT_ALL))
     fixed = plan.amount / base.unit if problem.integral else None
-    built = _built(plan, base, fixed)
-    answer = built.programme.solve(Control())
-    if answer.verdict is not Verdict.OPTIMAL:
+    sides = Sides(_built(plan, base, fixed).programme)
+    if not sides.answer.found:
         return Varied(rates=(), notes=("costs: the programme of the plan has no optimum",))
     if problem.objective == "price":
         out, value = base.paid, price_of(problem.star, schedule)
@@ -71,21 +73,23 @@ def varied_star(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[s
     else:
         out, value = -base.unit, float(computed(schedule).sum())
     notes: list[str] = []
-    if abs(answer.value * out - value) > SAME * value:
-        best = answer.value * out
+    best = sides.answer.value * out
+    if abs(best - value) > SAME * value:
         notes.append(f"costs: of the best amounts in the order of the plan, which give {best:.8g}")
     if problem.integral:
         notes.append("costs: the amounts, whole units, stay as they are")
 
-    def rate(terms: Terms) -> float:
-        changed = _built(plan, terms, fixed).programme
-        return built.programme.change(answer, changed) / STEP * out
+    def numbers() -> Iterator[Number]:
+        for machine, cost, value, scale, step in _steps(problem, base, machines):
+            used = machine in plan.used or not machine
 
-    rates = []
-    for machine, cost, number, scale, terms in _steps(problem, base, machines, plan):
-        change = rate(terms) * scale if machine in plan.used or not machine else 0.0
-        rates.append(Rate(machine=machine, cost=cost, value=number, change=change + 0.0))
-    return Varied(rates=tuple(rates), notes=tuple(notes))
+            def stepped(by: float, step: Step = step) -> Programme:
+                return _built(plan, step(by), fixed).programme
+
+            yield Number(machine, cost, value, out * scale, stepped if used else None)
+
+    rates, more = one_sided(sides, numbers(), Control(time_limit=SECONDS))
+    return Varied(rates=tuple(rates), notes=(*notes, *more))
 
 
 def _built(plan: Decided, terms: Terms, fixed: Floats | None) -> TransferProgramme:
@@ -97,9 +101,9 @@ def _built(plan: Decided, terms: Terms, fixed: Floats | None) -> TransferProgram
 
 
 def _steps(
-    problem: DivisibleLoad, base: Terms, machines: Sequence[str], plan: Decided
-) -> Iterator[tuple[str, str, float, float, Terms]]:
-    """Yield machine, cost, its value, what a step of 1 in the programme is worth, and the step."""
+    problem: DivisibleLoad, base: Terms, machines: Sequence[str]
+) -> Iterator[tuple[str, str, float, float, Step]]:
+    """Yield machine, cost, its value, what 1 in the programme is worth, and the steps of it."""
     second, unit = 1.0 / base.second, 1.0 / base.unit
     rate = second * base.unit
     scales = dict.fromkeys(COSTS, second)
@@ -110,16 +114,18 @@ def _steps(
         "price.per_second": base.second / base.paid,
     }
 
-    def whole(cost: str, value: float, scale: float, **step: Any) -> Any:
-        return "", cost, value, scale, replace(base, **step)
+    def whole(cost: str, value: float, scale: float, term: str) -> Any:
+        def step(by: float) -> Terms:
+            return replace(base, **{term: getattr(base, term) + by})
+
+        return "", cost, value, scale, step
 
     if np.isfinite(base.end):
-        yield whole("deadline", base.end * base.second, second, end=base.end + STEP)
+        yield whole("deadline", base.end * base.second, second, "end")
     if problem.load is not None and problem.loads is None and not problem.integral:
-        assert base.load is not None
-        yield whole("load", problem.load, unit, load=base.load + STEP)
+        yield whole("load", problem.load, unit, "load")
     if problem.budget is not None:
-        yield whole("budget", problem.budget, 1.0 / base.paid, budget=base.budget + STEP)
+        yield whole("budget", problem.budget, 1.0 / base.paid, "budget")
     position = {name: index for index, name in enumerate(problem.machines)}
     for name in machines:
         index = position[name]
@@ -127,39 +133,54 @@ def _steps(
             yield from _own_steps(name, base, second, rate, problem)
             continue
         for cost, term in COSTS.items():
-            column: Floats = getattr(base, term)
             if _is_there(problem, base, cost, index - 1):
-                stepped = column.copy()
-                stepped[index - 1] += STEP
                 value = float(getattr(problem.star, _column(cost))[index - 1])
-                one: dict[str, Any] = {term: stepped}
-                yield name, cost, value, scales[cost], replace(base, **one)
+                yield name, cost, value, scales[cost], _step_of(base, term, index - 1)
         yield from _beyond_steps(name, base, index - 1, (unit, rate), problem)
+
+
+def _step_of(base: Terms, term: str, worker: int) -> Step:
+    """Return the steps of one entry of a column of the terms."""
+
+    def step(by: float) -> Terms:
+        stepped: Floats = getattr(base, term).copy()
+        stepped[worker] += by
+        one: dict[str, Any] = {term: stepped}
+        return replace(base, **one)
+
+    return step
 
 
 def _beyond_steps(
     name: str, base: Terms, worker: int, scales: tuple[float, float], problem: DivisibleLoad
-) -> Iterator[tuple[str, str, float, float, Terms]]:
+) -> Iterator[tuple[str, str, float, float, Step]]:
     """Yield the sizes beyond which a worker is slower, and the costs there."""
     for level, pair in enumerate(problem.star.beyond.of_worker(worker)):
         for part, column in enumerate(("above", "per_unit")):
-            stepped = getattr(base.beyond, column).copy()
-            stepped[level, worker] += STEP
-            one: dict[str, Any] = {column: stepped}
-            changed = replace(base, beyond=replace(base.beyond, **one))
-            yield name, f"compute.beyond[{level}][{part}]", pair[part], scales[part], changed
+
+            def step(by: float, level: int = level, column: str = column) -> Terms:
+                stepped = getattr(base.beyond, column).copy()
+                stepped[level, worker] += by
+                one: dict[str, Any] = {column: stepped}
+                return replace(base, beyond=replace(base.beyond, **one))
+
+            yield name, f"compute.beyond[{level}][{part}]", pair[part], scales[part], step
 
 
 def _own_steps(
     name: str, base: Terms, second: float, rate: float, problem: DivisibleLoad
-) -> Iterator[tuple[str, str, float, float, Terms]]:
+) -> Iterator[tuple[str, str, float, float, Step]]:
     """Yield the costs of a master that computes."""
     own, cost = base.own, problem.star.master_cost
     if own is not None:
-        fixed = replace(base, own=Affine(own.fixed + STEP, own.per_unit))
-        yield name, "compute.fixed", cost.fixed, second, fixed
-        per_unit = replace(base, own=Affine(own.fixed, own.per_unit + STEP))
-        yield name, "compute.per_unit", cost.per_unit, rate, per_unit
+        yield (
+            *(name, "compute.fixed", cost.fixed, second),
+            lambda by: replace(base, own=Affine(own.fixed + by, own.per_unit)),
+        )
+        yield (
+            *(name, "compute.per_unit", cost.per_unit, rate),
+            lambda by: replace(base, own=Affine(own.fixed, own.per_unit + by)),
+        )
 
 
 def _is_there(problem: DivisibleLoad, base: Terms, cost: str, worker: int) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import loop
 from makespan.divisible.model.platform import Star
 from makespan.divisible.rounds.chain import ChainCosts, coefficients
 
@@ -86,41 +87,63 @@ def _back(star: Star, worker: int) -> tuple[float, float]:
     return float(star.return_fixed[worker]), float(star.return_per_unit[worker])
 
 
-def least_end(load: float, most: Callable[[float], float]) -> float:
+def least_end(
+    load: float, most: Callable[[float], float], expired: Callable[[], bool] = lambda: False
+) -> float:
     """Return the least T at which ``most(T)``, which does not decrease, is the load; bisection.
 
-    Infinity where no float is late enough.
+    Infinity where no float is late enough. Where the time is up, an end by which the load is done,
+    or infinity.
     """
     high = 1.0
     while most(high) < load:
         high *= 2.0
-        if high == np.inf:
-            return high
+        if high == np.inf or expired():
+            return np.inf
     low = 0.0
     for _ in range(STEPS):
+        if expired():
+            break
         middle = (low + high) / 2.0
         low, high = (middle, high) if most(middle) < load else (low, middle)
     return high
 
 
-def one_after_another(star: Star, order: Integers, end: float, uplink: float | None) -> Floats:
-    """Return what workers served one after another do by ``end``; some may get nothing.
+class InTurn:
+    """Workers who are served in an order, one after another on each of some ports.
 
     Every worker gets as much as it can compute in the time that is left; one that could not
     start in time is left out. An uplink slows a send down.
     """
-    done = np.zeros(len(star))
-    left = end
-    for worker in order.tolist():
-        send = float(star.send_per_unit[worker])
-        if uplink is not None:
-            send = max(send, 1.0 / uplink)
-        start_up = float(star.send_fixed[worker] + star.compute_fixed[worker])
-        total = send + float(star.compute_per_unit[worker])
-        if left > start_up:
-            done[worker] = (left - start_up) / total
-            left -= float(star.send_fixed[worker]) + send * done[worker]
-    return done
+
+    def __init__(self, star: Star, order: Integers, uplink: float | None = None) -> None:
+        slowest = 0.0 if uplink is None else 1.0 / uplink
+        send = np.maximum(star.send_per_unit, slowest)
+        start_up = star.send_fixed + star.compute_fixed
+        self._order = order
+        self._serve, self._column = serve_in_turn.chosen(STEPS * len(order))
+        costs = (star.send_fixed, send, start_up, send + star.compute_per_unit)
+        self._costs = [self._column(cost[order]) for cost in costs]
+
+    def loads(self, end: float, port: Integers | None = None) -> Floats:
+        """Return what each worker does by ``end``; ``port`` says on which one it is served."""
+        on = np.zeros(len(self._order), np.int64) if port is None else port[self._order]
+        left, amounts = np.full(on.max(initial=0) + 1, end), np.zeros(len(on))
+        served = self._column(amounts)
+        self._serve(*self._costs, self._column(on), self._column(left), served)
+        done = np.zeros(len(on))
+        done[self._order] = served
+        return done
+
+
+@loop(pays_from=2_000_000, loaded_from=100_000)  # workers, over all ends that are tried
+def serve_in_turn(fixed, send, start_up, total, port, left, done):  # type: ignore[no-untyped-def]
+    """Write into ``done`` what each worker does in the time that its port has ``left`` by then."""
+    for place in range(len(done)):
+        until = left[port[place]]
+        if until > start_up[place]:
+            done[place] = (until - start_up[place]) / total[place]
+            left[port[place]] = until - (fixed[place] + send[place] * done[place])
 
 
 def side_by_side(star: Star, end: float, uplink: float) -> tuple[Floats, Floats]:

@@ -263,7 +263,7 @@ def _improved(
         while left > 0 and not control.expired():
             steps = max(1, int(_affordable(SLICE)) // (length + STEP))
             draws = control.rng.random((steps, 4))
-            trial = best.copy()
+            trial = sequence.copy()
             length, value, found_length, found = improve(
                 sequence, length, value, trial, *fixed, draws, tolerance, *costs
             )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, compress, islice, permutations, product
+from itertools import combinations, permutations
 
 import numpy as np
 
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rounds.enumeration import Send, in_rounds, some_entries
 
-Send = tuple[int, ...]
-"""The worker of each chunk in the order of sending."""
 FEW = 5  # workers of which every subset is a start
 
 
@@ -88,13 +88,10 @@ class Allowed:
         """
         chunks = [chunk for chunk, worker in enumerate(send) if self.returns[worker]]
         if self.back_entries is not None:
-            left = list(chunks)
-            back = []
-            for worker in self.back_entries:
-                mine = [chunk for chunk in left if send[chunk] == worker][:1]
-                back += mine
-                left = [chunk for chunk in left if chunk not in mine]
-            return back
+            left: dict[int, deque[int]] = {}
+            for chunk in chunks:
+                left.setdefault(send[chunk], deque()).append(chunk)
+            return [left[each].popleft() for each in self.back_entries if left.get(each)]
         place = self.back_place
         if place is not None:
             round_of = self._rounds(send)
@@ -102,31 +99,20 @@ class Allowed:
         lifo = self.discipline == "lifo" if self.discipline is not None else lifo
         return chunks[::-1] if lifo else chunks
 
-    def all_returned(self, send: Send, limit: int) -> list[list[int]]:
-        """Return the orders of the results that are allowed, at most so many and one more.
+    def all_returned(self, send: Send) -> Iterator[Send]:
+        """Yield the orders of the results that are allowed.
 
         Of chunks of one worker only the order of sending is meant.
         """
         first = self.returned(send, lifo=False)
-        if not self.returns_open:
-            return [first]
-        return [list(back) for back in islice(permutations(first), limit + 1)]
+        return permutations(first) if self.returns_open else iter([tuple(first)])
 
     def everything(self) -> Iterator[Send]:
         """Yield all sequences that are allowed, of a number of rounds or of an activation."""
         if self.entries is not None:
-            keeps = [(True, False) if self.may_miss[worker] else (True,) for worker in self.entries]
-            kept = (tuple(compress(self.entries, keep)) for keep in product(*keeps))
-            yield from (send for send in dict.fromkeys(kept) if self.keeps(send))
-            return
+            return some_entries(self.entries, may_miss=self.may_miss, needed=self.needed)
         assert self.rounds is not None
-        open_: list[Send] = [()]
-        while open_:
-            send = open_.pop()
-            if self.needed <= set(send):
-                yield send
-            longer = ((*send, worker) for worker in self.able)
-            open_ += [more for more in longer if max(self._rounds(more)) < self.rounds]
+        return in_rounds(self.able, rounds=self.rounds, place=self.place, needed=self.needed)
 
     @property
     def returns_open(self) -> bool:
@@ -201,16 +187,6 @@ def _listed(problem: DivisibleLoad, names: tuple[str, ...] | None) -> Send | Non
 def _places(problem: DivisibleLoad, names: tuple[str, ...] | None) -> Send | None:
     """Return the place of each worker in an order of all."""
     return None if names is None else tuple(np.argsort(problem.workers_in(names)).tolist())
-
-
-def dealt_out(count: int, places: int) -> Iterator[Send]:
-    """Yield the ways to deal sends out to places that are alike; one where nothing is shared."""
-    if not places:
-        yield ()
-        return
-    for place in product(range(places), repeat=count):
-        if all(each <= max(place[:at], default=-1) + 1 for at, each in enumerate(place)):
-            yield place
 
 
 def swapped(back: Send) -> Iterator[Send]:

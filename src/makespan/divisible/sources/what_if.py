@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 
 import numpy as np
 
-from makespan.backends.answer import Verdict
+from makespan.backends.highs import Programme
+from makespan.backends.one_sided import SECONDS, Number, one_sided
+from makespan.backends.sides import Sides
 from makespan.core.control import Control
 from makespan.core.schedule import Schedule
-from makespan.core.sensitivity import Rate, Varied
+from makespan.core.sensitivity import Varied
 from makespan.divisible.model.plan import computed
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.problem import DivisibleLoad
@@ -18,11 +20,9 @@ from makespan.divisible.sources.programme import ChunksProgramme
 from makespan.divisible.sources.scaled import Scaled
 from makespan.divisible.sources.sequences import sequence_of
 
-STEP = 2.0**-20
-"""Relative to what numbers are measured by in the programme."""
 SAME = 1e-6
 
-Number = tuple[str, str, str, tuple[int, ...], float]
+Entry = tuple[str, str, str, tuple[int, ...], float]
 """The machine, the cost, the array of :class:`Scaled` and the place of it there, its value."""
 
 
@@ -31,7 +31,7 @@ def varied_sources(
 ) -> Varied:
     """Return the rates of a plan of several sources.
 
-    Complexity: a linear programme, and O(chunks) for each number.
+    Complexity: a linear programme, O(chunks) for each number, and a few pivots where it has a kink.
     """
     schedule = schedule.renamed(problem.machines)
     horizon = schedule.makespan if problem.load is not None else problem.deadline
@@ -44,40 +44,45 @@ def varied_sources(
         return ChunksProgramme(scaled, source, worker, computes)
 
     scaled = Scaled(problem, horizon)
-    base = built(scaled)
-    answer = base.programme.solve(Control())
-    if answer.verdict is not Verdict.OPTIMAL:
+    sides = Sides(built(scaled).programme)
+    if not sides.answer.found:
         return Varied(rates=(), notes=("costs: the programme of the plan has no optimum",))
     out = horizon if problem.load is not None else -scaled.unit
-    best = answer.value * out
+    best = sides.answer.value * out
     value = horizon if problem.load is not None else float(computed(schedule).sum())
     notes: tuple[str, ...] = ()
     if abs(best - value) > SAME * value:
         notes = (f"costs: of the best amounts in the order of the plan, which give {best:.8g}",)
-    rates = []
-    for machine, cost, name, at, number in _numbers(problem, platform, set(machines)):
-        other = copy(scaled)
-        setattr(other, name, _more(getattr(scaled, name), at))
-        measure = scaled.unit if cost == "load" else horizon
-        if cost.startswith(("compute.per_unit", "send.per_unit")):
-            measure = horizon / scaled.unit
-        change = base.programme.change(answer, built(other).programme) * out / (STEP * measure)
-        rates.append(Rate(machine=machine, cost=cost, value=number, change=change + 0.0))
-    return Varied(rates=tuple(rates), notes=notes)
+
+    def numbers() -> Iterator[Number]:
+        for machine, cost, name, at, number in _numbers(problem, platform, set(machines)):
+
+            def stepped(by: float, name: str = name, at: tuple[int, ...] = at) -> Programme:
+                other = copy(scaled)
+                setattr(other, name, _more(getattr(scaled, name), at, by))
+                return built(other).programme
+
+            measure = scaled.unit if cost == "load" else horizon
+            if cost.startswith(("compute.per_unit", "send.per_unit")):
+                measure = horizon / scaled.unit
+            yield Number(machine, cost, number, out / measure, stepped)
+
+    rates, more = one_sided(sides, numbers(), Control(time_limit=SECONDS))
+    return Varied(rates=tuple(rates), notes=(*notes, *more))
 
 
-def _more(values: object, at: tuple[int, ...]) -> object:
-    """Return numbers of which one is a step more."""
+def _more(values: object, at: tuple[int, ...], by: float) -> object:
+    """Return numbers of which one is so much more."""
     if not at:
-        return float(values) + STEP  # type: ignore[arg-type]
+        return float(values) + by  # type: ignore[arg-type]
     more = np.array(values)
-    more[at] += STEP
+    more[at] += by
     return more
 
 
-def _numbers(problem: DivisibleLoad, platform: Sources, asked: set[str]) -> list[Number]:
+def _numbers(problem: DivisibleLoad, platform: Sources, asked: set[str]) -> list[Entry]:
     """Return the load or the deadline, and the costs of the machines that are asked for."""
-    found: list[Number] = []
+    found: list[Entry] = []
     if problem.load is None:
         assert problem.deadline is not None
         found.append(("", "deadline", "end", (), problem.deadline))

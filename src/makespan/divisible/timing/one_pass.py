@@ -52,17 +52,19 @@ def single_round(
     released = star.range_of("release")[1] > 0
     began = np.empty(count) if released else sent[1:]
     times_back = np.empty(len(back)), np.empty(len(back))
-    time_all.at(count)(
-        *readonly(
-            plan.worker, plan.amount, back,
-            star.send_per_unit, star.compute_per_unit, star.return_per_unit,
-            star.send_fixed, star.compute_fixed, star.return_fixed, star.release,
-        ),
-        star.has_fixed_costs,
-        released,
-        problem.ports == 1,
-        sent, began, ended, *times_back,
-    )  # fmt: skip
+    given = {
+        "worker": plan.worker, "units": plan.amount, "back": back, "send": star.send_per_unit,
+        "compute": star.compute_per_unit, "return_": star.return_per_unit,
+        "send_fixed": star.send_fixed, "compute_fixed": star.compute_fixed,
+        "return_fixed": star.return_fixed, "release": star.release,
+    }  # fmt: skip
+    columns = dict(zip(given, readonly(*given.values()), strict=True))
+    returning, returned = times_back
+    time_all.bind(
+        count, **columns, fixed=star.has_fixed_costs, released=released,
+        one_port=problem.ports == 1, sent=sent, began=began, ended=ended, returning=returning,
+        returned=returned,
+    )()  # fmt: skip
     own = (0.0, own_seconds)
     return laid_out(problem, plan, back, ((sent[:-1], sent[1:]), (began, ended), times_back, own))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from makespan.core.diagram import Curves, Line
 from makespan.core.errors import InputError
+from makespan.core.front import gaps_in_words
 from makespan.core.schedule import Schedule
 from makespan.drawing.text import short
 
@@ -35,11 +36,7 @@ def front_curves(
         chosen = np.array([int(np.argmin(np.abs(times - schedule.makespan)))])
     marks = [f"{short(point['time'])} s, {short(point[value])}{said(point)}" for point in points]
     unknown = details.get("unknown", ())
-    cut = (
-        f"; others may lie between {short(unknown[0][0])} and {short(unknown[-1][1])} s"
-        if unknown
-        else ""
-    )
+    cut = f"; {gaps_in_words(unknown)}" if unknown else ""
     return Curves(
         lines=(
             Line(name="front", x=times, y=values, look="steps"),

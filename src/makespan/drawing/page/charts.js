@@ -1,19 +1,19 @@
 // Plans on a page: a panel for each, its facts, and its tables below.
 
-import { listen, offerRoles, showHeld } from "./controls.js";
+import { listen, offerRoles } from "./controls.js";
 import { Plan, ROLES } from "./data.js";
 import { Diagrams, prepare } from "./diagrams.js";
 import { AXIS, MARK_TIER, OVERVIEW, Panel } from "./draw.js";
-import { element, inParts, showTip, tableOf } from "./facts.js";
+import { element, inParts, showHeld, showTip, tableOf } from "./facts.js";
 import { Player } from "./player.js";
-import { isWhole, panels, plans, setRange, showWhole, view, written } from "./view.js";
+import { changed, isWhole, onChange, panels, plans, setRange, showWhole, view, written } from "./view.js";
 
 let pending = false;
 let resized = false;
 
 // Draw in the next frame, however often something changes until then.
-export function changed(sizes = false) {
-  resized ||= sizes === true;
+onChange((sizes) => {
+  resized ||= sizes;
   if (pending) return;
   pending = true;
   requestAnimationFrame(() => {
@@ -26,7 +26,7 @@ export function changed(sizes = false) {
     const range = document.getElementById("range");
     range.textContent = `${written(Number(view.from.toPrecision(6)))} – ${written(Number(view.to.toPrecision(6)))} s`;
   });
-}
+});
 
 // Panels share one time axis: their plots begin and end at the same places.
 function measureAll() {
@@ -34,11 +34,6 @@ function measureAll() {
   const left = Math.max(...panels.map((panel) => panel.left));
   const right = Math.min(...panels.map((panel) => panel.right));
   for (const panel of panels) panel.widen(left, right);
-}
-
-export function refilter() {
-  for (const plan of plans) plan.filtered(view.words, view.roles);
-  changed(true);
 }
 
 function addChart(plan) {
@@ -62,7 +57,7 @@ function addChart(plan) {
   sizer.append(canvas);
   scroll.append(sizer);
   section.append(strip);
-  plan.pictures = new Diagrams(plan);
+  plan.pictures = new Diagrams(plan, showOther);
   if (plan.steps.length) {
     plan.player = new Player(plan, section, plan.pictures);
     view.player ??= plan.player;
@@ -81,7 +76,7 @@ function addChart(plan) {
 }
 
 // Put another plan that the page holds in the place of one on its chart.
-export function showOther(plan, place) {
+function showOther(plan, place) {
   const shown = new Plan(plan.others[place], plan.number);
   shown.pictures = plan.pictures;
   shown.horizon = plan.horizon;

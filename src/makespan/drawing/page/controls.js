@@ -1,9 +1,8 @@
 // Pointer, wheel, keys, buttons and filters.
 
-import { changed, refilter } from "./charts.js";
 import { ROLES } from "./data.js";
-import { element, showTip, speak } from "./facts.js";
-import { closest, isWhole, move, panels, plans, setRange, showWhole, view, zoom } from "./view.js";
+import { element, showHeld, showTip, speak } from "./facts.js";
+import { changed, closest, isWhole, move, panels, plans, refilter, setRange, showWhole, view, zoom } from "./view.js";
 
 export function listen(panel) {
   const { canvas, scroll } = panel;
@@ -160,16 +159,6 @@ function bringIntoView(panel, bar) {
   if (place.top < panel.head + 4) panel.scroll.scrollTop -= panel.head + 24 - place.top;
   else if (place.top + place.height > panel.height - 4)
     panel.scroll.scrollTop += place.top + place.height + 24 - panel.height;
-}
-
-export function showHeld() {
-  if (!view.held) return showTip(null);
-  const panel = panels.find((one) => one.plan === view.held.plan);
-  const place = panel.placeOf(view.held.bar);
-  if (!place || place.left > panel.right || place.left + place.width < panel.left) return showTip(null);
-  const box = panel.canvas.getBoundingClientRect();
-  const x = Math.min(Math.max(place.left + place.width / 2, panel.left), panel.right);
-  showTip(view.held, box.left + x, box.top + Math.min(place.top + place.height, panel.height));
 }
 
 export function listenToTools() {

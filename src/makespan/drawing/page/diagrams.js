@@ -1,17 +1,21 @@
 // Pictures of the problem beside its plan: what stands for the same lights up in both.
 
-import { changed, showOther } from "./charts.js";
 import { CLUSTER_FILLS, COMPUTE } from "./data.js";
-import { activityOf, barsOf, element, grouped, showTip, speak } from "./facts.js";
-import { showHeld } from "./controls.js";
-import { WORDS_OF_STATES } from "./player.js";
-import { view } from "./view.js";
+import { activityOf, barsOf, element, grouped, showHeld, showTip, speak } from "./facts.js";
+import { changed, view } from "./view.js";
 
 const itemsOf = (node) => (node.dataset.task ?? "").split(" ").filter(Boolean).map(Number);
 
+const WORDS_OF_STATES = {
+  ready: "ready", chosen: "chosen", examined: "examined", placed: "placed",
+  dominant: "dominant sequence", zeroed: "zeroed edge", refused: "refused edge",
+};
+
 export class Diagrams {
-  constructor(plan) {
+  // `showOther` puts another plan of the page in this one's place.
+  constructor(plan, showOther) {
     this.plan = plan;
+    this.showOther = showOther;
     this.home = null;
     this.nodes = new Map(); // item -> its boxes
     this.edges = new Map(); // edge -> its lines
@@ -69,7 +73,7 @@ export class Diagrams {
       for (const point of points) point.classList.toggle("picked", point === points[place]);
       this.chosen.textContent = other.facts.map((fact) => fact.join(" ")).join(", ");
       points[place].focus();
-      showOther(this.plan, place);
+      this.showOther(this.plan, place);
     };
     points.forEach((point, place) => {
       if (!this.plan.others[place]) return;

@@ -1,7 +1,7 @@
 // What is known of an activity, and the tables of an answer.
 
 import { KINDS, ROLES } from "./data.js";
-import { plans, written } from "./view.js";
+import { panels, plans, view, written } from "./view.js";
 
 const tip = document.getElementById("tip");
 const spoken = document.getElementById("spoken");
@@ -101,6 +101,16 @@ export function showTip(chosen, x, y) {
   const beside = x + 16 + box.width < innerWidth ? x + 16 : Math.max(4, x - 16 - box.width);
   tip.style.left = `${beside}px`;
   tip.style.top = `${Math.max(4, Math.min(y + 14, innerHeight - box.height - 4))}px`;
+}
+
+export function showHeld() {
+  if (!view.held) return showTip(null);
+  const panel = panels.find((one) => one.plan === view.held.plan);
+  const place = panel.placeOf(view.held.bar);
+  if (!place || place.left > panel.right || place.left + place.width < panel.left) return showTip(null);
+  const box = panel.canvas.getBoundingClientRect();
+  const x = Math.min(Math.max(place.left + place.width / 2, panel.left), panel.right);
+  showTip(view.held, box.left + x, box.top + Math.min(place.top + place.height, panel.height));
 }
 
 export function speak(chosen) {

@@ -93,4 +93,6 @@ def _planes(values: NDArray[Any]) -> bytes:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")
+    """Return what a page reads, the columns inside as lists."""
+    lists = np.ndarray.tolist
+    return json.dumps(value, allow_nan=False, separators=(",", ":"), default=lists).encode("ascii")

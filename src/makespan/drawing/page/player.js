@@ -1,15 +1,10 @@
 // Steps of a method: what is known after each, the buttons, and what stands beside the chart.
 
-import { changed } from "./charts.js";
 import { COMPUTE } from "./data.js";
 import { element } from "./facts.js";
-import { view, written } from "./view.js";
+import { changed, view, written } from "./view.js";
 
 const LASTING = new Set(["placed", "zeroed", "refused"]);
-export const WORDS_OF_STATES = {
-  ready: "ready", chosen: "chosen", examined: "examined", placed: "placed",
-  dominant: "dominant sequence", zeroed: "zeroed edge", refused: "refused edge",
-};
 
 // The step from which on each activity is seen: that which places its task, that of its time, or
 // the last; none where steps say nothing about activities.

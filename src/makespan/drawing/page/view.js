@@ -1,6 +1,5 @@
 // What is seen: the range of time, the height of lanes, the filters, the activity held on to.
-
-import { changed } from "./charts.js";
+// Who draws follows it by `onChange`; whoever changes it says so by `changed`.
 
 export const plans = []; // from top to bottom
 export const panels = []; // where each is drawn
@@ -16,6 +15,19 @@ export const view = {
   held: null, // { plan, bar }, kept open
   over: null, // { plan, bar, near }, under the pointer
 };
+
+const followers = [];
+export const onChange = (act) => followers.push(act);
+
+// With `sizes`, what is drawn may need another height or width.
+export function changed(sizes = false) {
+  for (const act of followers) act(sizes === true);
+}
+
+export function refilter() {
+  for (const plan of plans) plan.filtered(view.words, view.roles);
+  changed(true);
+}
 
 export const closest = () => view.horizon * 1e-9;
 

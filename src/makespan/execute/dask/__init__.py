@@ -5,10 +5,11 @@ Arguments mean the same wherever they are taken, and come in this order:
 function
     Applied to every item on the workers, or to every chunk where ``batched``.
 data
-    The items: a sequence, a NumPy array (its rows) or :class:`Files`.
+    The items: a NumPy array (its rows), :class:`Files`, or what else has a length and items.
 collection
-    In place of both, for graphs: a Dask collection, a list or tuple of them, or a graph (a mapping)
-    with ``keys``, nested as the results shall be.
+    In place of both, for graphs: a Dask collection (a ``delayed``, an array, a dataframe, a bag, an
+    object of xarray), a container that ``dask.compute`` looks into, with collections anywhere in
+    it, or a graph (a mapping) with ``keys``, nested as the results shall be.
 client
     A ``distributed.Client``; where it may be left out, a cluster is started on this machine, which
     ends with the call.

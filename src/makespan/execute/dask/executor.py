@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import BrokenExecutor, CancelledError, Executor as Interface, Future
+from concurrent.futures import CancelledError, Executor as Interface, Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
@@ -96,10 +96,17 @@ class Executor(Interface):
         self._refuse_if_shut_down()
         data, *more = (list(items) for items in iterables or [()])
         found, running = begin(
-            fn, data, more, self._client, seconds=timeout, caught=True, **self._only
+            fn,
+            data,
+            more,
+            self._client,
+            keep_going=True,
+            raising=True,
+            seconds=timeout,
+            **self._only,
         )
         self._running.add(running)
-        return _unpacked(found)
+        return _until_shut_down(found)
 
     def _refuse_if_shut_down(self) -> None:
         if self._shutdown:
@@ -129,15 +136,9 @@ class Executor(Interface):
                 running.stop()
 
 
-def _unpacked(found: Iterator[Any]) -> Iterator[Any]:
+def _until_shut_down(found: Iterator[Any]) -> Iterator[Any]:
     """Return what calls returned, or raise what they raised."""
     try:
-        for pair in found:
-            if pair is None:
-                raise BrokenExecutor("several workers died on an item")
-            value, error = pair
-            if error is not None:
-                raise error
-            yield value
+        yield from found
     except asyncio.CancelledError:
         raise CancelledError("the executor was shut down") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import count
@@ -14,7 +14,7 @@ from typing import Any
 from makespan.core.system.extras import optional
 from makespan.execute.dask.cluster.client import client_or_local
 from makespan.execute.dask.cluster.items import Inbox
-from makespan.execute.dask.maps.flow import Background
+from makespan.execute.dask.maps.flow import Background, Raised
 from makespan.execute.dask.maps.map import prepared
 from makespan.execute.remote import called
 
@@ -101,27 +101,26 @@ class Batches:
         self._held = ExitStack()
         self._running: Background | None = None
 
-    def submit(self, batch: Callable[[], Any], callback: Any) -> Future[Any]:
+    def submit(self, batch: Any, callback: Any) -> Future[Any]:
         """Put a batch in; the callback is called with its future when it is done."""
         future: Future[Any] = Future()
         if callback is not None:
             future.add_done_callback(callback)
         self._futures[next(self._numbers)] = future
-        self._inbox.put(batch)
+        self._inbox.put(batch.__reduce__())  # so that futures in it are found
         if self._running is None:  # the first shows what they are like
-            entered = prepared(
-                called, self._inbox, (), self._client, False, {}, caught=True, **self._options
-            )
+            entered = prepared(called, self._inbox, (), self._client, False, {}, **self._options)
             _, job = self._held.enter_context(entered)
             job = replace(job, keep=lambda low, values: self._came.put((low, values)))
             self._running = Background(self._client, job, lambda: self._came.put(None))
-            Thread(target=self._hand_out, args=(self._running,), daemon=True).start()
+            arguments = self._running, Raised(job.failures)
+            Thread(target=self._hand_out, args=arguments, daemon=True).start()
         return future
 
-    def _hand_out(self, running: Background) -> None:
+    def _hand_out(self, running: Background, raised: Raised) -> None:
         while (found := self._came.get()) is not None:
-            for number, pair in enumerate(found[1], start=found[0]):
-                value, error = pair or (None, BrokenExecutor("several workers died on it"))
+            for number, value in enumerate(found[1], start=found[0]):
+                error = raised.by(number)
                 if error is None:
                     self._futures.pop(number).set_result(value)
                 else:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.errors import InputError, InvalidSchedule
+from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats
+from makespan.core.report import InvalidSchedule
 from makespan.core.schedule import Schedule
 from makespan.execute.mpi.execution import CALLS
+from makespan.execute.mpi.leaving import calls_of
 from makespan.execute.mpi.operations import combiner, commutes, operation_of
 from makespan.execute.mpi.ranks import Rank, Watch
 from makespan.execute.mpi.tables import Table, ranks_of, tables_of
@@ -116,7 +118,8 @@ class Collective:
                 "op: does not commute, and the plan combines ranks that are not neighbours; a chain"
                 " (method='chain') keeps their order"
             )
-        self._rank = Rank(comm, work.table, len(self.sizes))
+        self._calls = calls_of(comm)
+        self._rank = Rank(comm, work.table, len(self.sizes), self._calls.rest)
         self._given: tuple[Any, ...] = ()
         self._kept: NDArray[Any] | None = None  # what is contributed in place
 
@@ -155,7 +158,7 @@ class Collective:
         if self._kept is not None:
             self._kept[...] = np.asarray(recvbuf).reshape(-1)
         watching = Watch(self._rank) if watch else None
-        with all_or_none(self._comm):
+        with self._calls:
             self._rank.carry_out(watching)
         return watching
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from itertools import islice, pairwise
 from typing import Any
 
@@ -33,10 +34,14 @@ class Rank:
         What this rank does.
     segments
         Their number.
+    rest
+        Called again and again while there is nothing to do.
     """
 
-    def __init__(self, comm: Any, table: Table, segments: int) -> None:
-        self.comm, self.table = comm, table
+    def __init__(
+        self, comm: Any, table: Table, segments: int, rest: Callable[[], object] = offer_core
+    ) -> None:
+        self.comm, self.table, self.rest = comm, table, rest
         self._some, self._all = mpi().Request.Testsome, mpi().Request.Testall
         self._start = mpi().Prequest.Startall
         self.sends = [step for step in table.steps if step.message == NO_MESSAGE]
@@ -121,7 +126,7 @@ class Rank:
             if watch is not None:
                 watch.look()
             if not found:
-                offer_core()
+                self.rest()
                 continue
             for index in sorted(found, reverse=True):
                 self._arrived(waiting.pop(index), arrived, done, watch)
@@ -132,7 +137,7 @@ class Rank:
         if watch is not None:
             watch.wait()
         while sends and not self._all(sends):
-            offer_core()
+            self.rest()
 
     def _arrived(self, message: int, arrived: bytearray, done: list[int], watch: Any) -> None:
         """Combine what came with what is held, as far as the order allows; send what follows."""

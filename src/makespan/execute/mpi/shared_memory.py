@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.execute.mpi.collective import arrays_of
+from makespan.execute.mpi.leaving import calls_of
 from makespan.execute.mpi.operations import Combine, combiner
-from makespan.execute.mpi.world import all_or_none, attached, mpi, yield_until_all
+from makespan.execute.mpi.world import attached, mpi, yield_until_all
 from makespan.reduction.problem import Collective as Name
 
 Array = NDArray[Any]
@@ -30,7 +31,7 @@ class Memory:
     def __init__(self, comm: Any) -> None:
         ranks = comm.size
         size = max(LEAST, ROOM // ranks) // ranks // ALIGNED * ALIGNED
-        self.comm, self.slot = comm, size
+        self.comm, self.slot, self.calls = comm, size, calls_of(comm)
         self._window = mpi().Win.Allocate_shared(size * ranks, 1, comm=comm)
         self._window.Lock_all()
         whole = [
@@ -41,7 +42,7 @@ class Memory:
     def meet(self) -> None:
         """Wait for all ranks; what they wrote before is seen afterwards."""
         self._window.Sync()
-        yield_until_all(self.comm)
+        yield_until_all(self.comm, self.calls.rest)
         self._window.Sync()
 
     def free(self) -> None:
@@ -96,7 +97,7 @@ class SharedMemory:
         own, result = arrays_of(self.collective, is_root, sendbuf, recvbuf)
         combine = None if spread else combiner(self._operation, own.dtype)
         step = self._memory.slot // own.itemsize * (self._ranks - spread)
-        with all_or_none(self._comm):
+        with self._memory.calls:
             for begin in range(0, len(own), step):
                 piece = own[begin : begin + step]
                 if combine is None:

@@ -55,23 +55,36 @@ class _Ending:
         if world.size == 1 or package.Is_finalized():
             self.before(kind, error, trace)
             return
-        end_all(world, error, lambda: self.before(kind, error, trace))
+        end_failed(world, error, lambda: self.before(kind, error, trace))
 
 
-def end_all(comm: Any, error: BaseException, tell: Callable[[], object]) -> None:
+def end_failed(comm: Any, error: BaseException, tell: Callable[[], object]) -> None:
     """Say which rank failed, let it tell why, and end all ranks."""
     interrupted = isinstance(error, KeyboardInterrupt)
-    if comm.rank != ROOT and (interrupted or isinstance(error, MakespanError)):
-        time.sleep(2 * SECONDS_TO_TELL)  # most of them are raised on all ranks: one tells
-    stderr = sys.__stderr__ or sys.stderr  # of all ranks but 0, the other may be silent
+    late = comm.rank != ROOT and (interrupted or isinstance(error, MakespanError))
     if interrupted:
-        stderr.write("interrupted; all ranks end\n")
+        end_all(comm, "interrupted", late=late, code=INTERRUPTED)
     else:
-        stderr.write(f"rank {comm.rank} failed; all ranks end\n")
-        tell()
+        end_all(comm, f"rank {comm.rank} failed", tell, late=late)
+
+
+def end_all(
+    comm: Any,
+    text: str,
+    tell: Callable[[], object] = lambda: None,
+    *,
+    late: bool = False,
+    code: int = 1,
+) -> None:
+    """Say why, and end all ranks; ``late`` where another rank says the same."""
+    if late:
+        time.sleep(2 * SECONDS_TO_TELL)
+    stderr = sys.__stderr__ or sys.stderr  # of all ranks but 0, the other may be silent
+    stderr.write(f"{text}; all ranks end\n")
+    tell()
     stderr.flush()
     time.sleep(SECONDS_TO_TELL)
-    comm.Abort(INTERRUPTED if interrupted else 1)
+    comm.Abort(code)
 
 
 def attached(
@@ -122,13 +135,15 @@ def all_or_none(comm: Any) -> Iterator[None]:
     """
     try:
         yield
-    except MakespanError:
-        raise
     except BaseException as error:
-        if comm.size == 1:
-            raise
-        end_all(comm, error, lambda: traceback.print_exc(file=sys.__stderr__))
+        end_with(comm, error)
         raise
+
+
+def end_with(comm: Any, error: BaseException) -> None:
+    """End all ranks where one fails with this, unless every rank raises it."""
+    if comm.size > 1 and not isinstance(error, MakespanError):
+        end_failed(comm, error, lambda: traceback.print_exception(error, file=sys.__stderr__))
 
 
 def rest_until_all(comm: Any) -> None:
@@ -138,11 +153,11 @@ def rest_until_all(comm: Any) -> None:
         time.sleep(POLL)
 
 
-def yield_until_all(comm: Any) -> None:
+def yield_until_all(comm: Any, rest: Callable[[], object] = offer_core) -> None:
     """Wait for all ranks as a barrier does, but offer the core to others meanwhile."""
     request = comm.Ibarrier()
     while not request.Test():
-        offer_core()
+        rest()
 
 
 def clocks_ahead(comm: Any) -> list[float]:

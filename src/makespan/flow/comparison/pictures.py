@@ -18,11 +18,10 @@ from makespan.flow.comparison.summary import (
     summarise,
     summary_table,
 )
+from makespan.flow.comparison.table import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from makespan.flow.comparison.table import Comparison
 
 MAX_RANKINGS = 20
 """Problems up to which a picture shows each; of more, it shows the profile alone."""
@@ -68,7 +67,7 @@ def plot_comparison(comparison: Comparison, ax: Axes | None = None) -> Axes:
     return drawn(ranking(comparison).part, ax)
 
 
-def written(comparisons: Mapping[str, Comparison], suffix: str) -> str | bytes:
+def image_of(comparisons: Mapping[str, Comparison], suffix: str) -> str | bytes:
     """Return named comparisons below each other: ``.svg``, ``.png``, ``.pdf`` or ``.html``."""
     many = len(comparisons) > MAX_RANKINGS and suffix != ".html"
     shown = {} if many else comparisons

@@ -78,7 +78,7 @@ class Comparisons(Compared):
         """Draw the performance profile with matplotlib."""
         return plot_profile(list(self.by_name.values()), ax)
 
-    def _named(self) -> Mapping[str, Comparison]:
+    def named(self) -> Mapping[str, Comparison]:
         return self.by_name
 
     def _document(self) -> dict[str, Any]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from makespan.core.shown import Table
-
-if TYPE_CHECKING:
-    from makespan.flow.comparison.table import Comparison
+from makespan.flow.comparison.table import Comparison
 
 THRESHOLDS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Distances to the best value, as shares of it, at which a performance profile is read."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.problem import Problem
+from makespan.core.renderers import renderers
 from makespan.core.shown import Framed, Shown, Table, Writable, as_csv, counted
 from makespan.drawing.text import shortened
 from makespan.flow.answer import as_json
@@ -62,7 +63,7 @@ class Compared(Shown, Framed, Writable):
     SUFFIXES = (".csv", ".json", ".svg", ".png", ".pdf", ".html")
 
     @abstractmethod
-    def _named(self) -> Mapping[str, Comparison]:
+    def named(self) -> Mapping[str, Comparison]:
         """Return the comparisons by what stands above them."""
 
     @abstractmethod
@@ -74,9 +75,7 @@ class Compared(Shown, Framed, Writable):
             return as_csv(self._columns())
         if suffix == ".json":
             return as_json(self._document()) + "\n"
-        from makespan.flow.comparison.pictures import written
-
-        return written(self._named(), suffix)
+        return renderers().image(self, suffix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -116,9 +115,7 @@ class Comparison(Compared):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw a bar for each method with matplotlib, and a line at the bound."""
-        from makespan.flow.comparison.pictures import plot_comparison
-
-        return plot_comparison(self, ax)
+        return renderers().plot(self, ax)
 
     def _columns(self) -> Mapping[str, Sequence[Any]]:
         return {name: [getattr(row, name) for row in self.rows] for name in COLUMNS}
@@ -133,11 +130,9 @@ class Comparison(Compared):
         return [_table(self)]
 
     def _picture(self) -> str:
-        from makespan.flow.comparison.pictures import written
+        return str(renderers().image(self, ".svg"))
 
-        return str(written(self._named(), ".svg"))
-
-    def _named(self) -> Mapping[str, Comparison]:
+    def named(self) -> Mapping[str, Comparison]:
         return {f"{self.problem.kind}: methods side by side": self}
 
     def _document(self) -> dict[str, Any]:

@@ -24,19 +24,20 @@ READABLE = (
     "plans of collectives in MSCCL (.msccl.xml), and measured costs in CSV (.csv)"
 )
 
-_SKIPPED = r"(?:\s|//[^\n]*\n|\#[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+"
-_PROLOGUE = r"(?:\s|<\?[^>]*+>|<!DOCTYPE[^>]*+>|<!--(?:[^-]|-(?!->))*+-->)*+"
+# groups are atomic, not possessive: CPython before 3.11.5 goes wrong behind possessive ones
+_SKIPPED = r"(?>(?:\s|//[^\n]*\n|\#[^\n]*\n|/\*(?>(?s:.*?)\*/))*)"
+_PROLOGUE = r"(?>(?:\s|<\?[^>]*+>|<!DOCTYPE[^>]*+>|<!--(?>(?s:.*?)-->))*)"
 _FIRST_WORDS = (
     (".json", re.compile(r"\s*+\{")),
     (".gxl", re.compile(_PROLOGUE + r"<gxl\b")),
-    (".dax", re.compile(_PROLOGUE + r"<(?:\w++:)?+adag\b")),
+    (".dax", re.compile(_PROLOGUE + r"<(?:\w++:)?adag\b")),
     (MSCCL, re.compile(_PROLOGUE + r"<algo\b")),
     (".graphml", re.compile(r"\s*+<")),
     (
         ".dot",
-        re.compile(_SKIPPED + r'(?:strict\s++)?+(?:di)?+graph\s*+(?:"|<|\w++\s*+\{|\{)', re.I),
+        re.compile(_SKIPPED + r'(?:strict\s++)?(?:di)?graph\s*+(?:"|<|\w++\s*+\{|\{)', re.I),
     ),
-    (".stg", re.compile(r"(?:\s|\#[^\n]*\n)*+\d++[^\S\n]*+(?:\#[^\n]*+)?+\n\s*+\d++\s")),
+    (".stg", re.compile(r"(?>(?:\s|\#[^\n]*\n)*)\d++[^\S\n]*+(?:\#[^\n]*+)?\n\s*+\d++\s")),
 )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from makespan.core.errors import FileError, InvalidSchedule, headed
+from makespan.core.errors import FileError, headed
 from makespan.core.problem import Problem
+from makespan.core.report import InvalidSchedule
 from makespan.flow.answer import RESULT_FORMAT, schedule_as_dict
 from makespan.flow.kinds import kind_of
 from makespan.flow.result import Result

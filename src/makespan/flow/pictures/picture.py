@@ -17,9 +17,9 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Status
 from makespan.drawing.gantt.assemble import schedule_picture
 from makespan.drawing.text import percent, short
-from makespan.flow.answer import MISFIT, unwarned
 from makespan.flow.kinds import kind_of
 from makespan.flow.referee import broken_rows, foreign_machines
+from makespan.flow.result import MISFIT, unwarned
 
 if TYPE_CHECKING:
     from makespan.flow.result import Result

@@ -5,22 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from makespan.core.cached import cached_property
 from makespan.core.diagram import Curves
 from makespan.core.errors import InputError
 from makespan.core.inputs.files import PathLike
 from makespan.core.numeric.arrays import Floats
+from makespan.core.renderers import renderers
 from makespan.core.shown import Framed, Shown, Table, Writable, as_csv, counted
 from makespan.drawing.comparison import Profile, Ranking
 from makespan.flow.experiments.journal import read_records
 from makespan.flow.experiments.record import Record
-from makespan.flow.reports import pictures
+from makespan.flow.reports import curves
 from makespan.flow.reports.ranks import critical_difference, mean_ranks
 from makespan.flow.reports.rows import Rows, rows_of
 
@@ -160,16 +161,16 @@ class Overview(Shown, Framed, Writable):
     def curves(self) -> tuple[Curves, ...]:
         """Return what is shown over an axis: the data profile, and times over sizes."""
         return tuple(
-            each for each in (pictures.data_profile(self.rows), pictures.times(self.rows)) if each
+            each for each in (curves.data_profile(self.rows), curves.times(self.rows)) if each
         )
 
     def ranking(self) -> Ranking | None:
         """Return the mean ranks as bars."""
-        return pictures.ranking(self.ranks, self.critical_difference, int(self.compared.sum()))
+        return curves.ranking(self.ranks, self.critical_difference, int(self.compared.sum()))
 
     def profile(self) -> Profile:
         """Return on which share of the cases each method was within x % of the best."""
-        return pictures.profile(self.rows)
+        return curves.profile(self.rows)
 
     def table(self, family: str = ALL) -> Table:
         """Return the lines of a family as people read them."""
@@ -246,16 +247,12 @@ class Overview(Shown, Framed, Writable):
         return {name: [getattr(x, name) for x in self.lines] for name in Line._fields}
 
     def _picture(self) -> str:
-        return pictures.as_svg(self)
+        return str(renderers().image(self, ".svg"))
 
     def _in_form(self, suffix: str) -> str | bytes:
         if suffix == ".csv":
             return as_csv({name: list(map(_cell, c)) for name, c in self._columns().items()})
-        if suffix == ".tex":
-            return pictures.as_latex(self.tables())
-        if suffix == ".svg":
-            return pictures.as_svg(self)
-        return pictures.as_page(self) if suffix == ".html" else pictures.as_image(self, suffix)
+        return renderers().image(self, suffix)
 
 
 def report(*tables: PathLike | Iterable[Record]) -> Overview:

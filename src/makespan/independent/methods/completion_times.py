@@ -9,14 +9,15 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import Need, register
-from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.needs import NO_RELEASES, SPEEDS, UNLIKE
 from makespan.independent.placing.assigned import assigned
+from makespan.independent.placing.greedy import handed_out
 from makespan.independent.placing.steps import log_end
 from makespan.independent.problem import IndependentTasks
 
 MAX_STEPS = 10**9
+HANDED_OUT = 1e-6  # seconds a task, once no machine is asked when it would end that one
 
 
 def _many_steps(problem: IndependentTasks) -> str | None:
@@ -36,7 +37,7 @@ REACH = (Need(f"at most {MAX_STEPS:.0e} sums of a load and a duration", _many_st
 )
 def mct(problem: IndependentTasks, control: Control) -> Solution:
     """Tasks in the given order, or as they are released, each on the machine that ends it first."""
-    return Solution(schedule=_in_order(problem, control, problem.by_release))
+    return _in_order(problem, control, problem.by_release)
 
 
 @register(
@@ -48,9 +49,7 @@ def mct(problem: IndependentTasks, control: Control) -> Solution:
 )
 def uniform_lpt(problem: IndependentTasks, control: Control) -> Solution:
     """Longest task first, each on the machine that ends it first, by speeds."""
-    return Solution(
-        schedule=_in_order(problem, control, np.argsort(-problem.durations, kind="stable"))
-    )
+    return _in_order(problem, control, np.argsort(-problem.durations, kind="stable"))
 
 
 @register(
@@ -63,7 +62,7 @@ def uniform_lpt(problem: IndependentTasks, control: Control) -> Solution:
 )
 def min_min(problem: IndependentTasks, control: Control) -> Solution:
     """Of all tasks, next the one that can end first, on the machine that ends it first."""
-    return Solution(schedule=_chosen(problem, control, lambda ends: ends.min(axis=1).argmin()))
+    return _chosen(problem, control, lambda ends: ends.min(axis=1).argmin())
 
 
 @register(
@@ -76,7 +75,7 @@ def min_min(problem: IndependentTasks, control: Control) -> Solution:
 )
 def max_min(problem: IndependentTasks, control: Control) -> Solution:
     """Of all tasks, next the one whose earliest end is latest, on the machine where that is."""
-    return Solution(schedule=_chosen(problem, control, lambda ends: ends.min(axis=1).argmax()))
+    return _chosen(problem, control, lambda ends: ends.min(axis=1).argmax())
 
 
 @register(
@@ -96,16 +95,28 @@ def sufferage(problem: IndependentTasks, control: Control) -> Solution:
         best = np.partition(ends, 1, axis=1)
         return int((best[:, 1] - best[:, 0]).argmax())
 
-    return Solution(schedule=_chosen(problem, control, suffers_most))
+    return _chosen(problem, control, suffers_most)
 
 
-def _in_order(problem: IndependentTasks, control: Control, order: Integers) -> Schedule:
+def _in_order(problem: IndependentTasks, control: Control, order: Integers) -> Solution:
+    """Place the tasks in that order; by speeds, those for which no time is left as if alike."""
     load, machine = np.zeros(problem.machine_count), np.zeros(len(order), dtype=np.int64)
-    table = problem.durations if problem.durations.ndim == 2 else None
-    for task in order.tolist():
-        own = table[task] if table is not None else problem.durations[task] / problem.speeds
-        machine[task] = _placed(problem, control, task, load, own)
-    return assigned(problem, machine, order)
+    if problem.durations.ndim == 2:
+        for task in order.tolist():
+            machine[task] = _placed(problem, control, task, load, problem.durations[task])
+        return Solution(schedule=assigned(problem, machine, order))
+    assert problem.speeds is not None
+    with control.reserving(HANDED_OUT * len(order)):
+        left = order.tolist()[::-1]
+        while left and not control.expired():
+            task = left.pop()
+            own = problem.durations[task] / problem.speeds
+            machine[task] = _placed(problem, control, task, load, own)
+    if left:  # each to the machine that would end one of mean duration first
+        rest, pace = order[-len(left) :], 1.0 / problem.speeds
+        mean = float(problem.durations[rest].mean())
+        machine[rest] = handed_out(problem.durations[rest], pace, load + mean * pace)
+    return Solution(schedule=assigned(problem, machine, order), stopped=bool(left))
 
 
 def _placed(
@@ -122,7 +133,7 @@ def _placed(
 
 def _chosen(
     problem: IndependentTasks, control: Control, choose: Callable[[Floats], np.intp | int]
-) -> Schedule:
+) -> Solution:
     """Place the task that ``choose`` picks from the ends of those left; without time, in order."""
     table, load = problem.table, np.zeros(problem.machine_count)
     left = np.arange(len(table))
@@ -138,4 +149,4 @@ def _chosen(
         left = np.delete(left, at)
     if len(left):
         return _in_order(problem, control, problem.by_release)
-    return assigned(problem, machine, np.array(order, dtype=np.int64))
+    return Solution(schedule=assigned(problem, machine, np.array(order, dtype=np.int64)))

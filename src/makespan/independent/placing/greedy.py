@@ -31,7 +31,8 @@ def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Sched
     if not seconds.all():
         tasks, seconds = tasks[seconds > 0], seconds[seconds > 0]
     if hand_out.pays(len(tasks)):
-        return scheduled(problem, tasks, seconds, _compiled(seconds, problem.useful_machines))
+        at_once, alike = np.zeros(problem.useful_machines), np.ones(problem.useful_machines)
+        return scheduled(problem, tasks, seconds, handed_out(seconds, alike, at_once))
     free = [(0.0, machine) for machine in range(problem.useful_machines)]
     chosen = []
     for duration in seconds.tolist():
@@ -66,13 +67,19 @@ def _as_released(problem: IndependentTasks, release: Floats, tasks: Integers) ->
     return scheduled(problem, tasks, problem.durations[tasks], np.array(chosen, dtype=np.int64))
 
 
-def _compiled(seconds: Floats, machines: int) -> Integers:
-    """Return the machine of each task; the loop runs in slices, between which signals arrive."""
-    free, heap = np.zeros(machines), np.arange(machines)
-    chosen = np.empty(len(seconds), dtype=np.int64)
-    (durations,) = readonly(seconds)
+def handed_out(seconds: Floats, pace: Floats, free: Floats) -> Integers:
+    """Return the machine of each task: that which is free first, lowest index on ties.
+
+    ``pace`` are the seconds that each machine takes for one of a task; ``free``, from when on each
+    is free. The compiled loop runs in slices, between which signals arrive.
+    """
+    machines = np.argsort(free, kind="stable")
+    heap, chosen = free[machines], np.empty(len(seconds), dtype=np.int64)
+    durations, paces = readonly(seconds, pace)
+    form = hand_out.at(len(seconds))
     for first in range(0, len(seconds), SLICE):
-        hand_out.compiled(durations, free, heap, chosen, first, min(first + SLICE, len(seconds)))
+        last = min(first + SLICE, len(seconds))
+        form(durations, paces, heap, machines, chosen, first, last)
     return chosen
 
 
@@ -90,7 +97,7 @@ def first_plan(problem: IndependentTasks, control: Control) -> Schedule:
 
 
 @loop(pays_from=100_000)  # tasks
-def hand_out(seconds, free, machines, chosen, first, last):  # type: ignore[no-untyped-def]
+def hand_out(seconds, pace, free, machines, chosen, first, last):  # type: ignore[no-untyped-def]
     """Give the tasks from ``first`` up to ``last`` to the machine that is free first.
 
     ``free`` and ``machines`` are a heap of times and machines, in lexicographic order; they are
@@ -98,7 +105,8 @@ def hand_out(seconds, free, machines, chosen, first, last):  # type: ignore[no-u
     """
     size = len(free)
     for task in range(first, last):
-        machine, time = machines[0], free[0] + seconds[task]
+        machine = machines[0]
+        time = free[0] + seconds[task] * pace[machine]
         chosen[task] = machine
         node = 0
         while True:

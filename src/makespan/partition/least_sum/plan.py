@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from makespan.core.control import Control
 from makespan.core.errors import TooLarge
 from makespan.core.numeric.arrays import Integers
 from makespan.core.solution import Objective, Solution
+from makespan.partition.answer import counts_of
 from makespan.partition.plan import no_plan, plan, sum_at
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.aim import Aim, aim_of, cap_of, explanation
@@ -65,7 +67,7 @@ def quick_plan(
     if entries is None:
         return Solution(schedule=None, lower_bound=bound)
     aims = () if aim is None else aim.notes
-    return plan(
+    found = plan(
         problem,
         entries,
         optimal=False,
@@ -73,6 +75,19 @@ def quick_plan(
         lower_bound=bound,
         objective=objective_of(problem, entries),
     )
+    return _one_point(problem, found) if problem.objective == "pareto" else found
+
+
+def _one_point(problem: Partition, found: Solution) -> Solution:
+    """Return a plan of which nothing is known as a front of one point."""
+    if found.schedule is None or found.objective is None:
+        return found
+    counts = dict(zip(problem.machines, counts_of(problem, found.schedule).tolist(), strict=True))
+    point = {"time": found.makespan, "energy": found.objective.value, "counts": counts}
+    bits = problem.choices.bits
+    slowest = value_of(int(bits[bits <= cap_of(problem)].max()))
+    details = {**found.details, "front": [point], "unknown": [[0.0, slowest]]}
+    return replace(found, details=details)
 
 
 def _most(problem: Partition) -> int:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from makespan.core.control import Control
 from makespan.core.front import in_words
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.partition.answer import counts_of
 from makespan.partition.least_sum.front import Front, Step, front
 from makespan.partition.least_sum.plan import aimed_plan, late_plan, objective_of
 from makespan.partition.needs import A_FRONT, NO_OTHER_PREFERENCE
 from makespan.partition.plan import plan
 from makespan.partition.problem import Partition
-from makespan.partition.threshold.aim import Aim, cap_of
+from makespan.partition.threshold.aim import Aim
 from makespan.partition.threshold.search import value_of
 from makespan.partition.threshold.sums import Expired, Sums
 
@@ -40,7 +38,7 @@ def pareto(problem: Partition, control: Control) -> Solution:
         try:
             found = front(problem.choices, sums, aim.tasks, aim.cap, control)
         except Expired as expired:
-            return _one_point(problem, late_plan(problem, aim, expired))
+            return late_plan(problem, aim, expired)
         if found is None:
             return None
         entries = found.steps[0].entries
@@ -65,18 +63,6 @@ def _point(problem: Partition, step: Step) -> dict[str, Any]:
     counts = problem.choices.table.counts_at(step.entries).tolist()
     named = dict(zip(problem.machines, counts, strict=True))
     return {"time": value_of(step.first), "energy": step.energy, "counts": named}
-
-
-def _one_point(problem: Partition, late: Solution) -> Solution:
-    """Return a plan of which nothing is known as a front of one point."""
-    if late.schedule is None or late.objective is None:
-        return late
-    counts = dict(zip(problem.machines, counts_of(problem, late.schedule).tolist(), strict=True))
-    point = {"time": late.makespan, "energy": late.objective.value, "counts": counts}
-    bits = problem.choices.bits
-    slowest = value_of(int(bits[bits <= cap_of(problem)].max()))
-    details = {**late.details, "front": [point], "unknown": [[0.0, slowest]]}
-    return replace(late, details=details)
 
 
 def _cut(found: Front) -> tuple[str, ...]:

@@ -12,11 +12,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
+from makespan.core.cached import cached_property
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.system.memory import claim

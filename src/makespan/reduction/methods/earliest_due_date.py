@@ -9,10 +9,10 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import find_method, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.core.watched import stoppable
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.hierarchical import rotated
 from makespan.reduction.methods.rarest_first import STYLES, WATCHED_FROM, Spreader
@@ -28,7 +28,8 @@ from makespan.reduction.needs import (
 )
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.critical_path import Shortening
-from makespan.reduction.rules.due_dates import MANNERS, combine_and_copy
+from makespan.reduction.rules.due_date_phases import MANNERS
+from makespan.reduction.rules.due_dates import Aim, Costs, Growth, combine_and_copy
 from makespan.reduction.rules.rotation import Plan, Trees, grown
 from makespan.reduction.rules.spreading import spread
 from makespan.reduction.rules.steps import logged
@@ -210,19 +211,17 @@ class _Search:
         size = size[: self.segments]
         there, back = (self._growth(tables, work) for work in (reduce, 0 * reduce))
         turned = (np.ascontiguousarray(each.T) for each in (latency, transfer))
+        self.huge = self.dtype.type(2**61)
+        given: dict[str, Any] = {"size": size, "ports": self.ports, "huge": self.huge}
+        back_latency, back_transfer = turned
         self.costs = (
-            (latency, transfer, reduce, 0 * reduce, size),
-            (*turned, 0 * reduce, reduce, size),
-        )
-        self.apart = tuple(
-            4 * self.segments * (costs[0].max() + (costs[1].max() + costs[2].max()) * size.max())
-            for costs in self.costs
+            Costs(latency, transfer, combine=reduce, prepare=0 * reduce, **given),
+            Costs(back_latency, back_transfer, combine=0 * reduce, prepare=reduce, **given),
         )
         self.lasts, self.combines = (
             float(np.max(each)) * float(np.max(size)) for each in (transfer, reduce)
         )
-        self.growths = (there, back), (back, there)
-        self.huge = self.dtype.type(2**61)
+        self.growths = Growth(there, back), Growth(there=back, back=there)
         self.least = self._units(lower_bound * (1 + 1e-12)) + 0
         whole = rotations == 1
         self.best = self._units(known.makespan) + 0 if whole else self.huge
@@ -285,15 +284,18 @@ class _Search:
         times = np.empty((self.sends, 2), dtype=self.dtype)
         worse = DEVIATION * self.best
         allowed = self.best + (1 + int(worse) if self.whole else worse)
-        arguments = (
-            *self.costs[backward], *trees, *self.growths[backward], script, rows, times, complete,
-            float(end), settings.spread * self.lasts, self._waiting(settings), self.apart[backward],
-            bool(trees.parents.max() < 0), settings.manner, int(rng.integers(2**31)),
-            min(allowed, self.huge), self.huge, self.ports,
-        )  # fmt: skip
         self.turn += 1
-        loop = combine_and_copy.at(self.sends * self.turn)
-        reached = stoppable(self.control, loop, *arguments, long=self.sends >= WATCHED_FROM)
+        costs = self.costs[backward]
+        aim = Aim(
+            complete=complete, end=float(end), spread=settings.spread * self.lasts,
+            backlog=self._waiting(settings), apart=costs.apart,
+            open_parts=bool(trees.parents.max() < 0), manner=settings.manner,
+        )  # fmt: skip
+        loop = combine_and_copy.bind(
+            self.sends * self.turn, costs, trees, self.growths[backward], aim, Plan(rows, times),
+            script=script, seed=int(rng.integers(2**31)), allowed=min(allowed, self.huge),
+        )  # fmt: skip
+        reached = stoppable(self.control, loop, long=self.sends >= WATCHED_FROM)
         if reached < 0:
             return False
         better, late = reached < self.best, int((times[:, 1] > reached - self.lasts).sum())

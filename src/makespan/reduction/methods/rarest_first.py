@@ -8,11 +8,12 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers, frozen, readonly
+from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import sorted_by
-from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import find_method, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.core.watched import stoppable
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.trees import chain, pipelined
 from makespan.reduction.model.growth import arrivals
@@ -34,14 +35,14 @@ from makespan.reduction.rules.reversal import (
 )
 from makespan.reduction.rules.rotation import Plan
 from makespan.reduction.rules.routes import quickest_ways, without_idle
-from makespan.reduction.rules.spreading import (
+from makespan.reduction.rules.spreading import Ways, spread
+from makespan.reduction.rules.spreading_phases import (
     FARTHEST,
     IN_TIME,
     NEEDIEST,
     NOT_TWICE,
     PATIENT,
     RELEASE_FIRST,
-    spread,
 )
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import Tables, claim_sends
@@ -85,10 +86,18 @@ class Spreader:
         release = (release if self.unit is None else np.rint(release)).astype(dtype)
         self.order = order = sorted_by(release)  # who has several releases them one after another
         self.holds, self.lacks = readonly(holds[:, order], lacks[:, order])
-        self.costs = readonly(latency, transfer, prepare, size[order], release[order])
-        *shared, count = links_of_copies(problem, tables)
-        self.links = *readonly(*shared), count
-        self.ports = readonly(*ports_of_copies(problem))
+        latency, transfer, prepare, size, release = readonly(
+            latency, transfer, prepare, size[order], release[order]
+        )
+        shared, ahead, links = links_of_copies(problem, tables)
+        shared, ahead, exits, entries, owner, first = readonly(
+            shared, ahead, *ports_of_copies(problem)
+        )
+        self.ways = Ways(
+            latency=latency, transfer=transfer, prepare=prepare, size=size, release=release,
+            shared=shared, ahead=ahead, links=links, exits=exits, entries=entries, owner=owner,
+            first=first,
+        )  # fmt: skip
         may_forward = has_ways_about(problem) and not problem.statement.combining
         self.problem, self.forwards = problem, may_forward and not (holds | lacks).all()
         self.takers = self.lacks
@@ -98,7 +107,7 @@ class Spreader:
         self.longest = max(transfer.max(), prepare.max()) * size.max()
         self.copies = np.empty((0, 3), dtype=np.int64)
         self.times = np.empty((0, 2), dtype=dtype)
-        self.loop = spread.at(self.count)
+        self.loop = spread.form(self.count)
         self.growing = _growing(problem, latency, transfer, prepare, size)
         self.least = best_bound(problem) / float(self.unit or 1)
 
@@ -114,26 +123,27 @@ class Spreader:
         script = np.empty((0, 3), dtype=np.int64) if script is None else script
         if not len(self.growing):
             style &= ~IN_TIME
-        if self.links[2] and seed % 4:
+        if self.ways.links and seed % 4:
             style |= NOT_TWICE | (PATIENT if seed % 4 > 1 else 0)
         offered = np.arange(self.holds.shape[1])
         if self.forwards and seed % 2:
             style |= FARTHEST
             offered = np.argsort(-(takers & ~self.holds).sum(axis=0), kind="stable")
         goal = self.end - type(self.end)((float(self.end) - self.least) * (seed % 8) / 8)
-        given = (
-            self.holds, takers, *self.costs, *self.links, *self.ports, offered, seed, style, script,
-            copies, times, self.end + (self.unit is not None and self.end < self.huge), goal,
-            self.growing,
+        loop = bind(
+            self.loop, self.ways, copies=copies, times=times, holds=self.holds, lacks=takers,
+            offered=offered, seed=seed, style=style, script=script, goal=goal,
+            growing=self.growing,
+            allowed=self.end + (self.unit is not None and self.end < self.huge),
         )  # fmt: skip
-        end = stoppable(self.control, self.loop, *given, long=self.count >= WATCHED_FROM)
+        end = stoppable(self.control, loop, long=self.count >= WATCHED_FROM)
         if end < 0:
             return False
         if self.forwards:
             rows = without_idle(copies, self.lacks)
             copies, times = copies[rows], times[rows]
         copies[:, 2] = self.order[copies[:, 2]]
-        if len(copies) < count and not self.costs[-1].any():
+        if len(copies) < count and not self.ways.release.any():
             plan = schedule_from_copies(self.problem, copies)
             starts = plan.start[: len(copies)] / float(self.unit or 1)
             starts = starts if self.unit is None else np.rint(starts)
@@ -147,7 +157,7 @@ class Spreader:
 
     def _takers(self, seed: int) -> Any:
         """Return who gets what: those who need it, and those on the way."""
-        latency, transfer, prepare, size, _ = self.costs
+        latency, transfer, prepare, size = self.ways[:4]
         costs = Tables(transfer, latency, prepare, size, None)
         rng = None if self.end == self.huge else np.random.default_rng(seed)
         ways, _ = quickest_ways(self.problem, costs, self.holds, self.lacks, rng)
@@ -232,10 +242,10 @@ class _Changes:
 
     def __init__(self, spreader: Spreader) -> None:
         self.problem, self.spreader = spreader.problem, spreader
-        simple = not (spreader.forwards or spreader.links[2] or spreader.costs[-1].any())
+        simple = not (spreader.forwards or spreader.ways.links or spreader.ways.release.any())
         some = FEW_COPIES < spreader.count <= MOST_CHANGED and self.problem.ports is None
         count = 2 * (simple and some)
-        costs = spreader.holds, *spreader.costs
+        costs = spreader.holds, *spreader.ways[:5]
         grain = int(spreader.unit is not None)
         self.due, self.useless = 0.0 if count else np.inf, 0
         self.ends = [Annealing(costs, spreader.huge, spreader.least, grain) for _ in range(count)]

@@ -33,6 +33,7 @@ from makespan.reduction.needs import (
 )
 from makespan.reduction.problem import Collective, Reduction
 from makespan.reduction.rules.reversal import schedule_from_copies
+from makespan.reduction.rules.routes import without_idle
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_in, sends_of
 from makespan.reduction.timing import in_order
@@ -132,7 +133,9 @@ def _planned(problem: Reduction, control: Control, pair: Parts, restarts: int | 
         target = max(lower_bound, least if problem.items == 1 else 0.0) * (1 + 1e-12)
         for reduction in chain((reduced.schedule,), _reductions(parts[0], control, restarts)):
             for copies, start in _broadcasts(parts[1], reduction, spread.schedule, control):
-                schedule = merged(problem, parts[0], reduction, copies, start)
+                # who needs no copy gets none: the send of a segment with one end would be its part
+                rows = without_idle(copies, parts[1].statement.copied[1])
+                schedule = merged(problem, parts[0], reduction, copies[rows], start[rows])
                 if schedule is not None and (best is None or schedule.makespan < best.makespan):
                     best = schedule
                 if best is not None and (best.makespan <= target or control.expired()):

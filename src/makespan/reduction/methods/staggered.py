@@ -8,9 +8,9 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
+from makespan.core.watched import stoppable
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.model.growth import arrivals
 from makespan.reduction.needs import (
@@ -189,18 +189,19 @@ class Search:
         rows, times = np.empty((total, 3), dtype=np.int64), np.empty(total, dtype=np.int64)
         rows[:count], times[:count] = given
         ends, begin = (np.concatenate(pair) for pair in zip(fixed, given, strict=True))
-        calendars: list[Integers] = []
-        for machine, at in ((ends[:, 0], begin), (ends[:, 1], begin + self.latency)):
+        planned: dict[str, Integers] = {}
+        for side, machine, at in (
+            ("out", ends[:, 0], begin), ("in", ends[:, 1], begin + self.latency)
+        ):  # fmt: skip
             order = np.lexsort((at, machine))
             first = np.searchsorted(machine[order], np.arange(self.machines + 1))
-            calendars += [first, at[order]]
-        roots = np.arange(self.segments) * self.machines // self.segments
-        arguments = (
-            self.latency, self.transfer, prepare, roots, release, *calendars, count, *limits,
-            int(self.control.rng.integers(2**31)), rows, times,
+            planned |= {f"{side}_from": first, f"{side}_begin": at[order]}
+        holders, children, lead = limits
+        loop = into_gaps.bind(
+            total * RUNS, **planned, latency=self.latency, transfer=self.transfer, prepare=prepare,
+            roots=np.arange(self.segments) * self.machines // self.segments, release=release,
+            given=count, holders=holders, children=children, lead=lead,
+            seed=int(self.control.rng.integers(2**31)), rows=rows, times=times,
         )  # fmt: skip
-        form = into_gaps.at(total * RUNS)
-        written = stoppable(
-            self.control, form, *arguments, long=self.stops and total >= WATCHED_FROM
-        )
+        written = stoppable(self.control, loop, long=self.stops and total >= WATCHED_FROM)
         return rows[: max(0, written)], times[: max(0, written)]

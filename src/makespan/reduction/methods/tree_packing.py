@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
+from makespan.core.watched import stoppable
 from makespan.reduction.bounding.narrow import narrow
 from makespan.reduction.bounding.packing import packing, shallow, spans
 from makespan.reduction.bounds import best_bound
@@ -161,13 +161,13 @@ class _Search:
         first = len(self.ends) < len(self.styles)
         allowed = self.huge if first or self.found is None else self.end
         copies, start = np.empty((self.count, 3), np.int64), np.empty(self.count, dtype)
-        given = (
-            self.holds, ways.size, ways.giver, ways.taker, ways.latency, ways.lasts, ways.prepare,
-            ways.holds, ways.after, share.max() / share, self.member[style.groups], kept, begun,
-            begin, int(self.rng.integers(2**31)), style.choice, allowed, copies, start,
+        loop = in_proportion.bind(
+            self.count, **ways.columns(), holds=self.holds, stride=share.max() / share,
+            member=self.member[style.groups], kept=kept, kept_from=begun, begin=begin,
+            seed=int(self.rng.integers(2**31)), style=style.choice, allowed=allowed, copies=copies,
+            start=start,
         )  # fmt: skip
-        long = self.count * len(share) >= WATCHED_FROM
-        end = stoppable(self.control, in_proportion.at(self.count), *given, long=long)
+        end = stoppable(self.control, loop, long=self.count * len(share) >= WATCHED_FROM)
         if 0 <= end < self.end:
             self.end, self.found = dtype.type(end), (copies, start)
         if first:

@@ -4,9 +4,160 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.numeric.jit import loop
+from makespan.core.numeric.jit import loop, part
+from makespan.reduction.rules.sending import worked
 
 PART, COMBINED, SPREAD, COPY = range(4)
+
+
+@part
+def _write(rows, done, sender, receiver, wave, kind, left):  # type: ignore[no-untyped-def]
+    """Write a turn down; return how many there are then."""
+    rows[done, 0], rows[done, 1], rows[done, 2] = sender, receiver, wave
+    rows[done, 3], rows[done, 4] = kind, left
+    return done + 1
+
+
+@part
+def _receive(receiver, wave, arrival, combine, unit, ready):  # type: ignore[no-untyped-def]
+    """Combine what arrives at a group, behind all that it combines already."""
+    unit[receiver] = worked(arrival, unit[receiver], combine)
+    ready[receiver, wave] = max(ready[receiver, wave], unit[receiver])
+
+
+@part
+def _along_tree(  # type: ignore[no-untyped-def]
+    wave, done, until, arrival, combine, combining, up, down, order, rows, waits, due, unsent,
+    open_trees, child, given, has, out_free, in_free, ready, unit,
+):  # fmt: skip
+    """Send what was combined of a wave along its trees, up and then down; return the rows so far.
+
+    What is ready ``until`` then may be sent. A group sends up when it waits for no other, and the
+    root has the wave when no part of it is unsent; who has it sends to its next child.
+    """
+    groups = up.shape[1]
+    for place in range(groups):
+        group = order[wave, place]
+        if ready[group, wave] > until or (given[group, wave] and not has[group, wave]):
+            continue
+        if not has[group, wave]:
+            parent = up[wave, group] if combining else -1
+            if waits[group, wave] > 0:
+                continue
+            if parent < 0:
+                if unsent[wave] > 0:
+                    continue
+                has[group, wave] = True
+            elif out_free[group] and in_free[parent]:
+                out_free[group] = in_free[parent] = False
+                given[group, wave] = True
+                waits[parent, wave] -= 1
+                due[parent] -= 1
+                _receive(parent, wave, arrival, combine, unit, ready)
+                open_trees[wave] -= 1
+                done = _write(rows, done, group, parent, wave, COMBINED, 0)
+                continue
+        if not has[group, wave] or not out_free[group]:
+            continue
+        for other in range(max(child[group, wave], place + 1), groups):
+            taker = order[wave, other]
+            if down[wave, taker] == group:
+                if in_free[taker]:
+                    out_free[group] = in_free[taker] = False
+                    child[group, wave] = other + 1
+                    has[taker, wave] = True
+                    ready[taker, wave] = arrival
+                    open_trees[wave] -= 1
+                    done = _write(rows, done, group, taker, wave, SPREAD, 0)
+                break
+            child[group, wave] = other + 1
+    return done
+
+
+@part
+def _send_parts(  # type: ignore[no-untyped-def]
+    first, done, arrival, combine, backlog, rows, left, load, unsent, given, out_free, in_free,
+    ready, unit,
+):  # fmt: skip
+    """Let groups send a part each, to those to whom the least is still to come."""
+    groups, waves = left.shape
+    for sender in range(groups):
+        wave = first
+        while wave < waves and left[sender, wave] == 0:
+            wave += 1
+        if not out_free[sender] or wave == waves:
+            continue
+        receiver = -1
+        some = False
+        for shift in range(groups):
+            other = (sender + shift) % groups
+            if not in_free[other] or unit[other] > arrival + backlog:
+                continue
+            some = True
+            if not given[other, wave] and (receiver < 0 or load[other] < load[receiver]):
+                receiver = other
+        if not some:
+            break  # none for the others, either
+        if receiver < 0:
+            continue
+        out_free[sender] = in_free[receiver] = False
+        _receive(receiver, wave, arrival, combine, unit, ready)
+        done = _write(rows, done, sender, receiver, wave, PART, left[sender, wave])
+        left[sender, wave] -= 1
+        load[receiver] += 1
+        unsent[wave] -= 1
+    return done
+
+
+@part
+def _send_copies(  # type: ignore[no-untyped-def]
+    first, turn, done, until, rows, lacks, lacking, due, has, out_free, in_free, ready
+):
+    """Let groups send a copy each, to those to whom the most is still to come."""
+    groups, waves = lacks.shape
+    for step in range(groups):
+        sender = (turn + step) % groups
+        for wave in range(first, waves):
+            if not out_free[sender]:
+                break
+            if not has[sender, wave] or ready[sender, wave] > until or lacking[wave] == 0:
+                continue
+            receiver = -1
+            for shift in range(groups):
+                other = (sender + shift) % groups
+                if not in_free[other] or lacks[other, wave] == 0:
+                    continue
+                if receiver < 0 or due[other] > due[receiver]:
+                    receiver = other
+            if receiver < 0:
+                continue
+            out_free[sender] = in_free[receiver] = False
+            done = _write(rows, done, sender, receiver, wave, COPY, lacks[receiver, wave])
+            lacks[receiver, wave] -= 1
+            due[receiver] -= 1
+            lacking[wave] -= 1
+    return done
+
+
+@part
+def _start_early(rows, latency, transfer, combine, ready, unit, out_port, in_port):  # type: ignore[no-untyped-def]
+    """Return when the last turn ends, if all begin as early as can be, in their order."""
+    unit[:] = ready[:] = end = 0.0
+    for row in range(len(rows)):
+        sender, receiver, wave, kind = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
+        start = max(out_port[sender], in_port[receiver] - latency)
+        if kind != PART:
+            start = max(start, ready[sender, wave])
+        arrival = start + latency + transfer
+        out_port[sender] = start + transfer
+        in_port[receiver] = arrival
+        if kind <= COMBINED:
+            arrival = worked(arrival, unit[receiver], combine)
+            unit[receiver] = arrival
+        if kind != COPY:
+            ready[receiver, wave] = arrival
+        end = max(end, arrival)
+    return end
 
 
 @loop(pays_from=500)
@@ -75,101 +226,19 @@ def between_groups(  # type: ignore[no-untyped-def]
         for wave in range(first, waves):
             if unsent[wave] > unsent_at * groups:
                 break
-            if open_trees[wave] == 0 and own == 0:
-                continue
-            for place in range(groups):
-                group = order[wave, place]
-                if ready[group, wave] > now + early or (
-                    given[group, wave] and not has[group, wave]
-                ):
-                    continue
-                if not has[group, wave]:
-                    parent = up[wave, group] if combining else -1
-                    if waits[group, wave] > 0:
-                        continue
-                    if parent < 0:
-                        if unsent[wave] > 0:
-                            continue
-                        has[group, wave] = True
-                    elif out_free[group] and in_free[parent]:
-                        out_free[group] = in_free[parent] = False
-                        given[group, wave] = True
-                        waits[parent, wave] -= 1
-                        due[parent] -= 1
-                        unit[parent] = max(unit[parent], arrival) + combine
-                        ready[parent, wave] = max(ready[parent, wave], unit[parent])
-                        open_trees[wave] -= 1
-                        rows[done, 0], rows[done, 1], rows[done, 2] = group, parent, wave
-                        rows[done, 3], rows[done, 4] = COMBINED, 0
-                        done += 1
-                        continue
-                if not has[group, wave] or not out_free[group]:
-                    continue
-                for other in range(max(child[group, wave], place + 1), groups):
-                    taker = order[wave, other]
-                    if down[wave, taker] == group:
-                        if in_free[taker]:
-                            out_free[group] = in_free[taker] = False
-                            child[group, wave] = other + 1
-                            has[taker, wave] = True
-                            ready[taker, wave] = arrival
-                            open_trees[wave] -= 1
-                            rows[done, 0], rows[done, 1], rows[done, 2] = group, taker, wave
-                            rows[done, 3], rows[done, 4] = SPREAD, 0
-                            done += 1
-                        break
-                    child[group, wave] = other + 1
-        for sender in range(groups):  # parts, to those to whom the least is still to come
-            wave = first
-            while wave < waves and left[sender, wave] == 0:
-                wave += 1
-            if not out_free[sender] or wave == waves:
-                continue
-            receiver = -1
-            some = False
-            for shift in range(groups):
-                other = (sender + shift) % groups
-                if not in_free[other] or unit[other] > arrival + backlog:
-                    continue
-                some = True
-                if not given[other, wave] and (receiver < 0 or load[other] < load[receiver]):
-                    receiver = other
-            if not some:
-                break  # none for the others, either
-            if receiver < 0:
-                continue
-            out_free[sender] = in_free[receiver] = False
-            unit[receiver] = max(unit[receiver], arrival) + combine
-            ready[receiver, wave] = max(ready[receiver, wave], unit[receiver])
-            rows[done, 0], rows[done, 1], rows[done, 2] = sender, receiver, wave
-            rows[done, 3], rows[done, 4] = PART, left[sender, wave]
-            left[sender, wave] -= 1
-            load[receiver] += 1
-            unsent[wave] -= 1
-            done += 1
-        for step in range(groups):  # copies, to those to whom the most is
-            sender = (turn + step) % groups
-            for wave in range(first, waves):
-                if not out_free[sender]:
-                    break
-                if not has[sender, wave] or ready[sender, wave] > now + early or lacking[wave] == 0:
-                    continue
-                receiver = -1
-                for shift in range(groups):
-                    other = (sender + shift) % groups
-                    if not in_free[other] or lacks[other, wave] == 0:
-                        continue
-                    if receiver < 0 or due[other] > due[receiver]:
-                        receiver = other
-                if receiver < 0:
-                    continue
-                out_free[sender] = in_free[receiver] = False
-                rows[done, 0], rows[done, 1], rows[done, 2] = sender, receiver, wave
-                rows[done, 3], rows[done, 4] = COPY, lacks[receiver, wave]
-                lacks[receiver, wave] -= 1
-                due[receiver] -= 1
-                lacking[wave] -= 1
-                done += 1
+            if open_trees[wave] != 0 or own != 0:
+                done = _along_tree(
+                    wave, done, now + early, arrival, combine, combining, up, down, order, rows,
+                    waits, due, unsent, open_trees, child, given, has, out_free, in_free, ready,
+                    unit,
+                )  # fmt: skip
+        done = _send_parts(
+            first, done, arrival, combine, backlog, rows, left, load, unsent, given, out_free,
+            in_free, ready, unit,
+        )  # fmt: skip
+        done = _send_copies(
+            first, turn, done, now + early, rows, lacks, lacking, due, has, out_free, in_free, ready
+        )
         turn += 1
         if done == before:  # nothing can be sent until more is ready
             ahead = np.inf
@@ -181,19 +250,4 @@ def between_groups(  # type: ignore[no-untyped-def]
                         ahead = min(ahead, ready[group, wave] - early)
             if ahead < np.inf:
                 turn = max(turn, int(np.ceil(ahead / transfer)))
-    unit[:] = ready[:] = end = 0.0
-    for row in range(total):  # in this order, as early as can be
-        sender, receiver, wave, kind = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
-        start = max(out_port[sender], in_port[receiver] - latency)
-        if kind != PART:
-            start = max(start, ready[sender, wave])
-        arrival = start + latency + transfer
-        out_port[sender] = start + transfer
-        in_port[receiver] = arrival
-        if kind <= COMBINED:
-            arrival = max(arrival, unit[receiver]) + combine
-            unit[receiver] = arrival
-        if kind != COPY:
-            ready[receiver, wave] = arrival
-        end = max(end, arrival)
-    return end
+    return _start_early(rows, latency, transfer, combine, ready, unit, out_port, in_port)

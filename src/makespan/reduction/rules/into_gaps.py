@@ -6,10 +6,87 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from makespan.core.numeric.jit import loop
+from makespan.core.numeric.jit import loop, part
+from makespan.core.numeric.random import next_seed
+from makespan.reduction.rules.sending import strike_off, worked
 
 LOOKS = 128  # at machines, until a sender waits for one of them
+NOTHING = -1  # instead of a segment or a machine
 ENOUGH = 16  # machines that can take a segment, of which the one with the least room does
+
+
+@part
+def _free_beside(machine, at, over, transfer, planned_from, planned, following):  # type: ignore[no-untyped-def]
+    """Return from when on, after ``at``, a port can send between what is planned for it.
+
+    ``following`` (machine) is the first planned transfer that is not over at ``over``.
+    """
+    last = planned_from[machine + 1]
+    while following[machine] < last and planned[following[machine]] + transfer <= over:
+        following[machine] += 1
+    step = following[machine]
+    while step < last and planned[step] < at + transfer:
+        at = max(at, planned[step] + transfer)
+        step += 1
+    return at
+
+
+@part
+def _choose_segment(  # type: ignore[no-untyped-def]
+    sender, now, soonest, written, transfer, prepare, roots, limit, children, lead, hold, left,
+    made, made_in_all, unit, tried,
+):  # fmt: skip
+    """Return what most lack of what a machine holds and has not tried, -1 for none.
+
+    The second value is when it has more to send, at the latest ``soonest``.
+    """
+    machines = len(hold)
+    segment = NOTHING
+    for other in range(len(roots)):
+        lack = left[other]
+        if tried[other] or hold[sender, other] < 0 or machines - lack >= limit:
+            continue
+        if machines - lack < machines // 20 and made[sender, other] >= children:
+            continue
+        ready = hold[sender, other]
+        if prepare > 0:
+            ready = worked(ready, unit[sender], prepare)
+        ahead = made_in_all[sender] * machines - written
+        if roots[other] != sender and ahead >= lead * machines:
+            ready = max(ready, now + max(transfer, 1))
+        if ready > now:
+            soonest = min(soonest, ready)
+        elif segment < 0 or lack > left[segment]:
+            segment = other
+    return segment, soonest
+
+
+@part
+def _choose_receiver(  # type: ignore[no-untyped-def]
+    segment, now, soonest, offset, latency, transfer, in_from, in_begin, in_next, in_port, owned,
+    lacking, left,
+):  # fmt: skip
+    """Return who can take a segment at once, and to whom the most is still to come, -1 for nobody.
+
+    Then when the first of the others can, at the latest ``soonest``, and how many were looked at.
+    """
+    receiver = NOTHING
+    fewest = found = looks = 0
+    for step in range(min(left[segment], LOOKS)):
+        looks += 1
+        taker = lacking[segment, (offset + step) % left[segment]]
+        at = max(now + latency, in_port[taker])
+        at = _free_beside(taker, at, now + latency, transfer, in_from, in_begin, in_next)
+        if at > now + latency:
+            soonest = min(soonest, at - latency)
+            continue
+        score = owned[taker] - (in_from[taker + 1] - in_next[taker])
+        if receiver < 0 or score < fewest:
+            receiver, fewest = taker, score
+        found += 1
+        if found >= ENOUGH:
+            break
+    return receiver, soonest, looks
 
 
 @loop(pays_from=2_000)
@@ -20,15 +97,26 @@ def into_gaps(  # type: ignore[no-untyped-def]
     """Copy segments from their roots, who have them from ``release`` on; return how many copies.
 
     Whoever's port is free sends: of the segments that it holds, what most lack, to one who can take
-    it at once, and of those to whom the most is still to come. Sends that are planned begin at
-    ``out_begin[out_from[i] : out_from[i + 1]]`` on machine i, in order, and receptions likewise;
-    nothing delays them. The first ``given`` of them all are ``rows`` (sender, receiver, segment)
-    and ``times``, when they start, to which the copies are added.
+    it at once, and of those to whom the most is still to come. Times are whole.
 
-    No more than ``holders`` get a segment. Before a twentieth have it, each makes no more than
-    ``children`` copies; and none but a segment's root makes ``lead`` more copies than all do on
-    average. Times are whole, and the same for all; ``prepare`` is what a sender spends on a copy.
-    Stops early, with -1, as soon as ``stop`` says so.
+    Parameters
+    ----------
+    latency, transfer, prepare
+        The same for all; the last is what a sender spends on a copy.
+    roots, release
+        (segment) Who has it, and from when on.
+    out_from, out_begin, in_from, in_begin
+        Sends that are planned begin at ``out_begin[out_from[i] : out_from[i + 1]]`` on machine i,
+        in order, and receptions likewise; nothing delays them.
+    given, rows, times
+        The first ``given`` copies are ``rows`` (sender, receiver, segment) and ``times``, when they
+        start, to which the others are added.
+    holders, children, lead
+        No more than ``holders`` get a segment. Before a twentieth have it, each makes no more than
+        ``children`` copies; and none but a segment's root makes ``lead`` more copies than all do on
+        average.
+    seed, stop
+        Of the random numbers; returns -1 as soon as ``stop[0]`` is no longer 0.
 
     Complexity: O(m + ``LOOKS``) for every time that one of n machines looks for what to send.
     """
@@ -75,70 +163,29 @@ def into_gaps(  # type: ignore[no-untyped-def]
                 continue
             wake[sender] = never
             at = max(out_port[sender], now)
-            while (
-                out_next[sender] < out_from[sender + 1]
-                and out_begin[out_next[sender]] + transfer <= now
-            ):
-                out_next[sender] += 1
-            step = out_next[sender]
-            while step < out_from[sender + 1] and out_begin[step] < at + transfer:
-                at = max(at, out_begin[step] + transfer)
-                step += 1
+            at = _free_beside(sender, at, now, transfer, out_from, out_begin, out_next)
             if at > now:
                 wake[sender] = at
                 heappush(heap, (at, sender))
                 continue
             soonest = never
-            receiver = segment = -1
-            looks = fewest = 0
+            receiver = segment = NOTHING
+            looks = 0
             tried[:] = False
             while receiver < 0 and looks < LOOKS:
-                segment = -1
-                for other in range(segments):
-                    lack = left[other]
-                    if tried[other] or hold[sender, other] < 0 or machines - lack >= holders:
-                        continue
-                    if machines - lack < machines // 20 and made[sender, other] >= children:
-                        continue
-                    ready = hold[sender, other]
-                    if prepare > 0:
-                        ready = max(ready, unit[sender]) + prepare
-                    ahead = made_in_all[sender] * machines - written
-                    if roots[other] != sender and ahead >= lead * machines:
-                        ready = max(ready, now + max(transfer, 1))
-                    if ready > now:
-                        soonest = min(soonest, ready)
-                    elif segment < 0 or lack > left[segment]:
-                        segment = other
+                segment, soonest = _choose_segment(
+                    sender, now, soonest, written, transfer, prepare, roots, holders, children,
+                    lead, hold, left, made, made_in_all, unit, tried,
+                )  # fmt: skip
                 if segment < 0:
                     break
                 tried[segment] = True
-                seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
-                count = left[segment]
-                offset = (seed >> 8) % count
-                found = 0
-                for step in range(min(count, LOOKS)):
-                    looks += 1
-                    taker = lacking[segment, (offset + step) % count]
-                    at = max(now + latency, in_port[taker])
-                    while (
-                        in_next[taker] < in_from[taker + 1]
-                        and in_begin[in_next[taker]] + transfer <= now + latency
-                    ):
-                        in_next[taker] += 1
-                    ahead = in_next[taker]
-                    while ahead < in_from[taker + 1] and in_begin[ahead] < at + transfer:
-                        at = max(at, in_begin[ahead] + transfer)
-                        ahead += 1
-                    if at > now + latency:
-                        soonest = min(soonest, at - latency)
-                        continue
-                    score = owned[taker] - (in_from[taker + 1] - in_next[taker])
-                    if receiver < 0 or score < fewest:
-                        receiver, fewest = taker, score
-                    found += 1
-                    if found >= ENOUGH:
-                        break
+                seed = next_seed(seed)
+                receiver, soonest, looked = _choose_receiver(
+                    segment, now, soonest, (seed >> 8) % left[segment], latency, transfer, in_from,
+                    in_begin, in_next, in_port, owned, lacking, left,
+                )  # fmt: skip
+                looks += looked
             if receiver < 0:
                 if soonest < never:
                     wake[sender] = soonest
@@ -148,7 +195,7 @@ def into_gaps(  # type: ignore[no-untyped-def]
             times[written] = now
             arrival = now + latency + transfer
             if prepare > 0:
-                unit[sender] = max(hold[sender, segment], unit[sender]) + prepare
+                unit[sender] = worked(hold[sender, segment], unit[sender], prepare)
             out_port[sender] = wake[sender] = now + transfer
             heappush(heap, (wake[sender], sender))
             in_port[receiver] = arrival
@@ -157,10 +204,7 @@ def into_gaps(  # type: ignore[no-untyped-def]
         written += 1
         hold[receiver, segment] = arrival
         owned[receiver] += 1
-        left[segment] -= 1
-        moved = lacking[segment, left[segment]]
-        lacking[segment, place[segment, receiver]] = moved
-        place[segment, moved] = place[segment, receiver]
+        strike_off(segment, receiver, lacking, place, left)
         if arrival < wake[receiver]:
             wake[receiver] = arrival
             heappush(heap, (arrival, receiver))

@@ -44,6 +44,12 @@ class Occupation(NamedTuple):
     size: Any
     unit: Fraction | None
 
+    def columns(self) -> dict[str, Any]:
+        """Return the columns by the names of the parameters of a loop."""
+        columns = self._asdict()
+        del columns["unit"]
+        return {"occupied" if name == "holds" else name: value for name, value in columns.items()}
+
     def take(self, rows: Any) -> Occupation:
         """Return some of the ways."""
         giver, taker, latency, lasts, prepare, holds, after = (

@@ -14,7 +14,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers, readonly
 from makespan.core.numeric.jit import loop
-from makespan.core.numeric.watched import stoppable
+from makespan.core.watched import stoppable
 from makespan.reduction.problem import Reduction, segment_name
 from makespan.reduction.sends import Sends, Tables, tables_of
 

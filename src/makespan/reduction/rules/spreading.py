@@ -7,17 +7,59 @@ A reduction is planned as the broadcast that it is in reversed time, in which a 
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from makespan.core.numeric.jit import loop
+from makespan.core.numeric.random import next_seed
+from makespan.reduction.rules.sending import strike_off
+from makespan.reduction.rules.spreading_phases import (
+    NOT_TWICE,
+    PATIENT,
+    bring_near,
+    choose_receiver,
+    choose_segment,
+    enter_holders,
+    send_copy,
+)
 
-RELEASE_FIRST = 1  # who has a segment first sends a new one whenever there is one
-NEEDIEST = 2  # of equally early receivers the one with the fewest segments, else any
-IN_TIME = 4  # what could not grow to all machines by ``goal`` goes before what is rare
-NOT_TWICE = 8  # over shared links goes only what nobody has who needs none to get there
-PATIENT = 16  # who waits for a shared link decides anew when it is free
-FARTHEST = 32  # not what is rarest, but what has most machines to get to, on its way through others
+
+class Ways(NamedTuple):
+    """What copies cost, and the ports and links that they take: columns of :func:`spread`.
+
+    Parameters
+    ----------
+    latency, transfer
+        (sender, receiver) Transfers below 0 where a link is missing; or 1 × 1 for equal pairs.
+    prepare
+        (machine) What a sender spends on a copy, before it; or an entry for all.
+    size, release
+        (segment) Their sizes, and from when on holders have them.
+    shared, ahead
+        (sender, receiver, place) The links that a pair shares with others, then -1, and the latency
+        before each; None where no link is shared.
+    links
+        How many links there are.
+    exits, entries
+        (sender, receiver) Ports; None where each machine has one for sending and one for receiving.
+    owner, first
+        (port), (machine) Whose each sending port is, and the first one of each machine, and of one
+        more.
+    """
+
+    latency: Any
+    transfer: Any
+    prepare: Any
+    size: Any
+    release: Any
+    shared: Any
+    ahead: Any
+    links: int
+    exits: Any
+    entries: Any
+    owner: Any
+    first: Any
 
 
 @loop(pays_from=400)
@@ -28,26 +70,31 @@ def spread(  # type: ignore[no-untyped-def]
     """Send all segments to all machines that lack them; return the time of the last arrival.
 
     The port that is free first sends: of the segments that its machine holds, one with the fewest
-    holders that a machine can take at once, to a machine that can take it first. Ties at random
-    from ``seed``. ``growing`` are the times at which one holder has made 0, 1, … others, and they
-    theirs, for :data:`IN_TIME`. What lacks a segment must be linked to somebody that has it, by
-    others that lack it.
+    holders that a machine can take at once, to a machine that can take it first. Ties at random.
+    What lacks a segment must be linked to somebody that has it, by others that lack it. Costs,
+    ports and links are those of :class:`Ways`.
 
-    ``latency`` and ``transfer`` are (sender, receiver) tables, or 1 × 1 where they are the same
-    everywhere, and a missing link takes less than 0; ``prepare`` has an entry per sender, or one.
-    ``shared`` are the links, then -1, that each pair shares with others, and ``ahead`` the latency
-    before them, None where none is shared; ``links`` is how many there are. ``exits`` and
-    ``entries`` are the ports of each pair, None where every machine has one of each; ``owner`` is
-    whose each sending port is, and ``first`` the first one of each machine. ``holds`` and
-    ``lacks`` (machine, segment) say who has what from ``release`` on, and who gets it; ``offered``
-    is the order in which each sends what it has from the start. ``script`` rows (sender, receiver,
-    segment) are sent first, in order. ``copies`` gets all rows, ``times`` their starts and
-    arrivals. Stops early, with -1, when the end can't be below ``allowed``, or as soon as ``stop``
-    says so.
+    Parameters
+    ----------
+    holds, lacks
+        (machine, segment) Who has what, and who gets it.
+    offered
+        (segment) The order in which each sends what it has from the start.
+    seed, style
+        Of :func:`~makespan.core.numeric.random.next_seed`; bits such as ``RELEASE_FIRST``.
+    script
+        (row, 3) Sender, receiver and segment that are sent first, in order.
+    copies, times
+        (row, 3), (row, 2) Get all rows, their starts and arrivals.
+    goal, growing
+        For ``IN_TIME``: when all is to be there, and the times at which one holder has made 0,
+        1, … others, and they theirs.
+    allowed, stop
+        Returns -1 when the end can't be below ``allowed``, or ``stop[0]`` is no longer 0.
     """
     machines, segments = holds.shape
-    spread_pairs = 1 if latency.shape[0] > 1 else 0
-    spread_units = 1 if prepare.shape[0] > 1 else 0
+    units = 1 if prepare.shape[0] > 1 else 0
+    zero = latency[0, 0] * 0
     ports = owner.shape[0]
     most = max(machines, ports)
     # tables of few types: what makes one is compiled for each
@@ -57,64 +104,42 @@ def spread(  # type: ignore[no-untyped-def]
     clock = np.zeros((4, max(most, entered, links)), latency.dtype)
     unit, out_port, in_port, link = clock[0], clock[1], clock[2], clock[3]
     near = np.zeros((segments if shared is not None else 0, machines), np.bool_)
-    once = (style & 8) != 0
-    if shared is not None and once:  # who gets what from somebody without shared links
-        for machine in range(machines):
-            for other in range(machines):
-                if shared[machine, other, 0] < 0 and transfer[machine, other] >= 0:
-                    for segment in range(segments):
-                        if holds[machine, segment]:
-                            near[segment, other] = True
+    once = (style & NOT_TWICE) != 0
     idle = np.zeros((1, ports), np.bool_)[0]
-    queued = np.zeros((1, segments), np.bool_)[0]
+    queued = np.zeros((1, segments), np.bool_)[0]  # whether somebody sent it, or nobody lacks it
     of_segment = np.zeros((3, segments), copies.dtype)
     holders, left, active = of_segment[0], of_segment[1], of_segment[2]
     lacking = np.empty((segments, machines), np.int32)
     place = np.empty((segments, machines), np.int32)
-    active_count = 0
-    end = latency[0, 0] * 0
-    # what machines have from the start, one after another; ``released`` is where each port stands
     count = 0
     for machine in range(machines):
         for segment in range(segments):
-            if holds[machine, segment]:
-                count += 1
+            count += holds[machine, segment]
+            if holds[machine, segment] and shared is not None and once:
+                bring_near(segment, machine, shared, transfer, near)
     own = np.zeros((1, count), copies.dtype)[0]
     of_machine = np.zeros((3, most), copies.dtype)
     owned, released, until = of_machine[0], of_machine[1], of_machine[2]
-    count = total = 0
-    for machine in range(machines):
-        released[first[machine] : first[machine + 1]] = count
-        for segment in offered:
-            if holds[machine, segment]:
-                hold[machine, segment] = release[segment]
-                holders[segment] += 1
-                own[count] = segment
-                count += 1
-            elif lacks[machine, segment]:
-                lacking[segment, left[segment]] = machine
-                place[segment, machine] = left[segment]
-                left[segment] += 1
-                total += 1
-        until[machine] = count
+    total = enter_holders(
+        holds, lacks, release, first, offered, hold, holders, lacking, place, left, own, released,
+        until,
+    )  # fmt: skip
     for segment in range(segments):
         queued[segment] = left[segment] == 0
-    heap = [(latency[0, 0] * 0, 0)]
+    heap = [(zero, 0)]
     heap.pop()
     for port in range(ports):
-        if until[owner[port]] > released[port]:
-            heap.append((latency[0, 0] * 0, port))
-        else:
-            idle[port] = True
-    written = 0
+        idle[port] = until[owner[port]] <= released[port]
+        if not idle[port]:
+            heap.append((zero, port))
+    end = zero
+    written = active_count = 0
     scripted = script.shape[0]
     while written < total:
         if stop[0] != 0:
-            return latency[0, 0] * 0 - 1  # of the same type; what is allowed may be infinite
+            return zero - 1
         if written < scripted:
-            sender = script[written, 0]
-            receiver = script[written, 1]
-            segment = script[written, 2]
+            sender, receiver, segment = script[written, 0], script[written, 1], script[written, 2]
             port = sender if exits is None else exits[sender, receiver]
         else:
             if written == scripted and scripted > 0:
@@ -125,218 +150,46 @@ def spread(  # type: ignore[no-untyped-def]
                     heappush(heap, (out_port[other], other))
             now, port = heappop(heap)
             sender = owner[port]
-            work = prepare[sender * spread_units]
-            # what the sender can send first, and of that the rarest
-            segment = -1
-            best = 0.0
-            soonest = now
-            some = False
-            if released[port] < until[sender]:
-                while released[port] < until[sender]:
-                    new = own[released[port]]
-                    able = not queued[new]
-                    if able and spread_pairs > 0:
-                        able = False
-                        for step in range(left[new]):
-                            other = lacking[new, step]
-                            if exits is not None and exits[sender, other] != port:
-                                continue
-                            if transfer[sender, other] >= 0:
-                                able = True
-                                if shared is not None:
-                                    far = shared[sender, other, 0] >= 0
-                                    able = not (once and far and near[new, other])
-                                if able:
-                                    break
-                    if able:
-                        break
-                    released[port] += 1
-                if released[port] < until[sender]:
-                    new = own[released[port]]
-                    ready = max(
-                        max(hold[sender, new], unit[port]) + work * size[new], out_port[port]
-                    )
-                    if ready <= now:
-                        segment, best = new, 1.0
-                        if style & 32:
-                            best = float(machines - left[new])
-                    else:
-                        some, soonest = True, ready
-            if segment < 0 or not (style & 1):
-                position = 0
-                while position < active_count:
-                    other = active[position]
-                    if left[other] == 0:
-                        active_count -= 1
-                        active[position] = active[active_count]
-                        continue
-                    position += 1
-                    if hold[sender, other] < 0:
-                        continue
-                    ready = max(
-                        max(hold[sender, other], unit[port]) + work * size[other], out_port[port]
-                    )
-                    if ready > now:
-                        if not some or ready < soonest:
-                            some, soonest = True, ready
-                        continue
-                    seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
-                    missing = left[other]
-                    rare = machines - missing if style & 32 else holders[other]
-                    score = rare + (seed >> 8) / 8388608.0
-                    if style & 4:
-                        spare = -missing
-                        for machine in range(machines):
-                            since = hold[machine, other]
-                            if since >= 0:
-                                since = goal - max(since, now, out_port[first[machine]])
-                                low, high = 0, growing.shape[0]
-                                while low < high:
-                                    middle = (low + high) // 2
-                                    if growing[middle] <= since:
-                                        low = middle + 1
-                                    else:
-                                        high = middle
-                                spare += max(low - 1, 0)
-                                if spare >= machines:
-                                    break
-                        if spare < machines:
-                            score += spare - 4.0 * machines
-                    if segment >= 0 and score >= best:
-                        continue
-                    waits = True
-                    able = False
-                    for step in range(missing):
-                        machine = lacking[other, step]
-                        if exits is not None and exits[sender, machine] != port:
-                            continue
-                        if transfer[sender * spread_pairs, machine * spread_pairs] < 0:
-                            continue
-                        if shared is not None:
-                            far = shared[sender, machine, 0] >= 0
-                            if once and far and near[other, machine]:
-                                continue
-                        able = True
-                        lag = latency[sender * spread_pairs, machine * spread_pairs]
-                        entry = machine if entries is None else entries[sender, machine]
-                        if in_port[entry] - lag <= now:
-                            waits = False
-                            if shared is not None:
-                                for way in range(shared.shape[2]):
-                                    on = shared[sender, machine, way]
-                                    if on >= 0 and link[on] - ahead[sender, machine, way] > now:
-                                        waits = True
-                                if waits:
-                                    continue
-                            break
-                    if not able:
-                        continue
-                    if waits:
-                        score += 8.0 * machines
-                    if segment < 0 or score < best:
-                        segment, best = other, score
+            segment, soonest, seed, active_count = choose_segment(
+                sender, port, now, seed, style, goal, growing, latency, transfer, prepare, size,
+                shared, ahead, exits, entries, first, hold, unit, out_port, in_port, link, near,
+                queued, holders, left, active, active_count, lacking, own, released, until,
+            )  # fmt: skip
             if segment < 0:
-                if some:
+                idle[port] = soonest < 0
+                if soonest >= 0:
                     heappush(heap, (soonest, port))
-                else:
-                    idle[port] = True
                 continue
-            # who can take it first
-            count = left[segment]
-            seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
-            offset = (seed >> 8) % count
-            receiver = -1
-            earliest = now
-            fewest = 0
-            seen = 0
-            for step in range(count):
-                other = lacking[segment, (offset + step) % count]
-                if exits is not None and exits[sender, other] != port:
-                    continue
-                if transfer[sender * spread_pairs, other * spread_pairs] < 0:
-                    continue
-                far = False
-                if shared is not None:
-                    far = once and shared[sender, other, 0] >= 0
-                    if far and near[segment, other]:
-                        continue
-                entry = other if entries is None else entries[sender, other]
-                at = max(now, in_port[entry] - latency[sender * spread_pairs, other * spread_pairs])
-                if shared is not None:
-                    for way in range(shared.shape[2]):
-                        on = shared[sender, other, way]
-                        if on >= 0:
-                            at = max(at, link[on] - ahead[sender, other, way])
-                if not far:  # a shared link that is free is not left idle
-                    at += (
-                        transfer[sender * spread_pairs, other * spread_pairs]
-                        + latency[sender * spread_pairs, other * spread_pairs]
-                    ) * spread_pairs
-                better = receiver < 0 or at < earliest
-                if not better and at == earliest and style & 2:
-                    better = owned[other] < fewest
-                if better:
-                    receiver, earliest, fewest = other, at, owned[other]
-                if at <= now:
-                    seen += 1
-                    if seen >= 16 or not (style & 2):
-                        break
-            if (
-                shared is not None
-                and style & 16
-                and earliest > now
-                and shared[sender, receiver, 0] >= 0
-            ):
+            seed = next_seed(seed)
+            receiver, earliest = choose_receiver(
+                segment, sender, port, now, (seed >> 8) % left[segment], style, latency, transfer,
+                shared, ahead, exits, entries, in_port, link, lacking, left, near, owned,
+            )  # fmt: skip
+            far = shared is not None and shared[sender, receiver, 0] >= 0
+            if far and style & PATIENT and earliest > now:
                 heappush(heap, (earliest, port))
                 continue
-        # send it
-        work = prepare[sender * spread_units] * size[segment]
-        lag = latency[sender * spread_pairs, receiver * spread_pairs]
-        lasts = transfer[sender * spread_pairs, receiver * spread_pairs] * size[segment]
-        entry = receiver if entries is None else entries[sender, receiver]
-        begin = max(hold[sender, segment], unit[port]) + work
-        start = max(begin, out_port[port], in_port[entry] - lag)
-        if shared is not None:
-            for way in range(shared.shape[2]):
-                on = shared[sender, receiver, way]
-                if on >= 0:
-                    start = max(start, link[on] - ahead[sender, receiver, way])
-            for way in range(shared.shape[2]):
-                on = shared[sender, receiver, way]
-                if on >= 0:
-                    link[on] = start + ahead[sender, receiver, way] + lasts
-        arrival = start + lag + lasts
-        unit[port] = begin
-        out_port[port] = start + lasts
-        in_port[entry] = arrival
-        hold[receiver, segment] = arrival
+        start, arrival = send_copy(
+            sender, receiver, segment, port, latency, transfer, prepare, size, shared, ahead,
+            entries, hold, unit, out_port, in_port, link,
+        )  # fmt: skip
         if shared is not None and once:
-            for other in range(machines):
-                if shared[receiver, other, 0] < 0 and transfer[receiver, other] >= 0:
-                    near[segment, other] = True
+            bring_near(segment, receiver, shared, transfer, near)
         end = max(end, arrival)
         if end >= allowed:
-            return latency[0, 0] * 0 - 1  # of the same type; what is allowed may be infinite
-        copies[written, 0] = sender
-        copies[written, 1] = receiver
-        copies[written, 2] = segment
-        times[written, 0] = start
-        times[written, 1] = arrival
+            return zero - 1
+        copies[written, 0], copies[written, 1], copies[written, 2] = sender, receiver, segment
+        times[written, 0], times[written, 1] = start, arrival
         written += 1
         if not queued[segment]:
             queued[segment] = True
             active[active_count] = segment
             active_count += 1
         owned[receiver] += 1
-        where = place[segment, receiver]
-        left[segment] -= 1
-        final = left[segment]
-        moved = lacking[segment, final]
-        lacking[segment, where] = moved
-        place[segment, moved] = where
+        strike_off(segment, receiver, lacking, place, left)
         holders[segment] += 1
-        if written > scripted or scripted == 0:
-            following = prepare[sender * spread_units] * size[segment]
+        if written > scripted or scripted == 0:  # both look for what to send next
+            following = prepare[sender * units] * size[segment]
             heappush(heap, (max(out_port[port], unit[port] + following), port))
             for other in range(first[receiver], first[receiver + 1]):
                 if idle[other]:

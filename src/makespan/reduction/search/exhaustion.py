@@ -11,6 +11,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.binding import bind
 from makespan.core.system.memory import claim
 from makespan.reduction.search.columns import DONE, FULL_STATES, advance
 from makespan.reduction.search.trees import all_trees, first_of_each_class
@@ -74,7 +75,7 @@ class Columns:
         self.children[:, 0] += 1  # the root never sends
         self.whole = np.asarray(latency).dtype.kind == "i"
         work = len(self.trees) ** min(2, len(size)) * len(size)
-        self.advance = advance.at(work)
+        self.advance = advance.form(work)
 
     def layers(self, cut: Any, beam: int | None = None) -> list[_Layer] | None:
         """Return the states after every column that can end by ``cut``; None when time is up.
@@ -115,13 +116,17 @@ class Columns:
         table = np.full(_power_of_two(4 * room), -1, dtype=np.int64)
         counts = np.zeros(2, dtype=np.int64)
         first, at_once = 0, 1
+        step = bind(
+            self.advance, states=states, trees=self.trees, children=self.children,
+            transfer=transfer, latency=latency, reduce=reduce, tail=tail,
+            root_receives=least + last, root_combines=combine_all, cut=cut, clamp=clamp,
+        )  # fmt: skip
         while first < len(states):
             end = min(first + at_once, len(states))
             began = time.perf_counter()
-            code, first = self.advance(
-                states, first, end, self.trees, self.children, transfer, latency, reduce,
-                tail, least + last, combine_all, cut, clamp, out, out.view(np.int64), table,
-                edges, counts,
+            code, first = step(
+                first=first, last=end, out=out, out_bits=out.view(np.int64), table=table,
+                edges=edges, counts=counts,
             )  # fmt: skip
             if code == FULL_STATES:
                 out = _grown(out)

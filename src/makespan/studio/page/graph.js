@@ -3,7 +3,7 @@
 import { element } from "../drawing/facts.js";
 import { button, drawn, entry, filled, row } from "./fields.js";
 import { edit, state } from "./state.js";
-import { freshTask, freshWork, names, removeTask, rename } from "./taskgraph.js";
+import { freshTask, freshWork, names, removeTask, rename } from "./tasks.js";
 
 const [WIDE, HIGH, ACROSS, DOWN, EDGE] = [58, 34, 108, 58, 26];
 const MOST = 150; // tasks that are drawn

@@ -1,10 +1,9 @@
 // The studio: choose, edit, and see the plan.
 
-import { changed } from "../drawing/charts.js";
 import { listenToTheme, listenToTools } from "../drawing/controls.js";
 import { element } from "../drawing/facts.js";
 import { listenToPlayers } from "../drawing/player.js";
-import { panels, plans, view } from "../drawing/view.js";
+import { changed, panels, plans, view } from "../drawing/view.js";
 import { get, post } from "./api.js";
 import { listenToAway } from "./away.js";
 import { listenToBeside, offerMethods } from "./beside.js";

@@ -1,7 +1,7 @@
 // What a student has placed → activities, for the referee: what follows from a placement is
 // filled in (how long things take, transfers as early as they may be), what is wrong stays wrong.
 
-import { names } from "./taskgraph.js";
+import { names } from "./tasks.js";
 
 const activity = (kind, machine, peer, item, amount, start, length) => ({ kind, machine, peer, item, amount, start, end: start + length });
 const affine = (cost, amount) => (cost === undefined ? 0 : typeof cost === "object" ? (cost.fixed ?? 0) + (cost.per_unit ?? 0) * amount : cost * amount);

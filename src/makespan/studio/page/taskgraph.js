@@ -1,8 +1,9 @@
 // The form of a task graph: the drawing, its tables, and the machines.
 
-import { choice, entry, fresh, further, group, row, tick } from "./fields.js";
+import { choice, entry, further, group, row, tick } from "./fields.js";
 import { Graph } from "./graph.js";
 import { grid } from "./grid.js";
+import { freshTask, freshWork, names, removeTask, rename } from "./tasks.js";
 
 const TOPOLOGIES = ["complete", "ring", "bus", "star", "mesh", "hypercube"];
 const plain = (name, key, title, empty = "") => ({
@@ -10,29 +11,6 @@ const plain = (name, key, title, empty = "") => ({
   get: (one) => one[key],
   put: (one, value) => (value === undefined ? delete one[key] : (one[key] = value)),
 });
-
-export const names = (problem) => problem.tasks.map((task, index) => task.name ?? `T${index + 1}`);
-
-export function freshTask(problem) {
-  const prefix = problem.tasks.length && /^\d+$/.test(problem.tasks[0].name ?? "T1") ? "" : "T";
-  return fresh(names(problem), prefix);
-}
-
-export function freshWork(problem) {
-  const machines = problem.network.machines.length;
-  return problem.tasks.length && problem.tasks.every((task) => task.durations) ? { durations: Array(machines).fill(1) } : { work: 1 };
-}
-
-export function removeTask(problem, index) {
-  const [gone] = problem.tasks.splice(index, 1);
-  problem.edges = (problem.edges ?? []).filter((edge) => edge.from !== gone.name && edge.to !== gone.name);
-}
-
-export function rename(problem, index, name) {
-  const before = problem.tasks[index].name;
-  problem.tasks[index].name = name;
-  for (const edge of problem.edges ?? []) for (const end of ["from", "to"]) if (edge[end] === before) edge[end] = name;
-}
 
 // Edges that are pasted may name tasks that are new.
 function withTasks(problem, cells) {

@@ -21,6 +21,7 @@ improvement"). What follows from the assumption that a plan ends by ``until``:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +31,12 @@ from makespan.taskgraph.problem import TaskGraph
 
 LARGEST = 4_000
 """Tasks and edges up to which makespans are refuted, in plain Python."""
+MOST_DURATIONS = 200_000
+"""Durations of tasks on machines up to which they are."""
 STEPS = 60_000
 """Tasks and edges that are looked at in all, about, before the search for the least one stops."""
+ADDED = 100
+"""Durations on machines that are added up in the time in which an edge is looked at."""
 ROUNDING, MARGIN = 1e-11, 1e-10
 """By how much, relative to it, a makespan is exceeded before that counts; and a bit more."""
 RESOLVED = 1e-4
@@ -175,7 +180,8 @@ class _Attempt:
     def refuted(self) -> bool:
         """Whether there is a contradiction."""
         while True:
-            self.steps += self.facts.tasks + len(self.facts.ends)
+            edges = len(self.facts.ends)
+            self.steps += self.facts.tasks + edges + edges * self.facts.machines // ADDED
             changed = self._look_back()
             changed |= self._look_ahead()
             if self._too_long():
@@ -347,7 +353,7 @@ class _Attempt:
             one, other = self._of(a), self._of(b)
             if one == other or self.apart[edge]:
                 continue
-            both = min(x + y for x, y in zip(self.shares[one], self.shares[other], strict=True))
+            both = min(map(add, self.shares[one], self.shares[other]))
             heads, tails = zip(*map(self._window, (self.members[one], self.members[other])),
                                strict=True)  # fmt: skip
             if min(heads) + both + min(tails) > self.until:

@@ -78,7 +78,7 @@ READERS = {
     ".stg": "stg:read",
     ".dot": "dot:read",
     ".gv": "dot:read",
-    ".graphml": "networkx_graph:read_graphml",
+    ".graphml": "graphml:read",
     ".gxl": "gxl:read",
     ".dax": "dax:read",
     ".xml": "dax:read",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from makespan.core.errors import FileError
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.xml import local, root_of
-from makespan.taskgraph.formats.attributes import Column, Quantity
+from makespan.taskgraph.model.attributes import Column, Quantity
 from makespan.taskgraph.model.dag import Dag
 
 if TYPE_CHECKING:

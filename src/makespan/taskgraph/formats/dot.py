@@ -3,7 +3,7 @@ r"""DOT: the language of Graphviz, as far as graphs of tasks need it.
 Read are ``digraph``, nodes and edges with attributes, chains ``a -> b -> c``, groups
 ``{a b} -> c``, defaults ``node [...]`` and ``edge [...]``, subgraphs (their nodes and edges),
 ports, names that are quoted, joined by ``+`` or HTML, and comments. Which attributes are works
-and sizes says :mod:`makespan.taskgraph.formats.attributes`. In quotes ``\"`` and ``\\`` stand for
+and sizes says :mod:`makespan.taskgraph.model.attributes`. In quotes ``\"`` and ``\\`` stand for
 a quote and a backslash; other backslashes stand for themselves.
 
 A text is read once from its beginning to its end; groups make a bounded number of edges.
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.mistakes import Mistakes, shown
-from makespan.taskgraph.formats.attributes import SIZE, WORK, Column, Entry, Found
+from makespan.taskgraph.model.attributes import SIZE, WORK, Column, Entry, Found
 from makespan.taskgraph.model.dag import Dag
 
 DEEPEST = 50
@@ -27,12 +27,12 @@ MAX_PRODUCTS = 1_000_000
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|(?<![^\s;{}\]])\#[^\n]*|/\*.*?\*/)
-      |(?P<quoted>"[^"\\]*+(?:\\.[^"\\]*+)*+")
+      |(?P<quoted>"[^"\\]*+(?>(?:\\.[^"\\]*+)*)")
       |(?P<open>/\*|")
       |(?P<html><)
       |(?P<arrow>->|--)
       |(?P<mark>[{}\[\];,=:+])
-      |(?P<number>-?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+(?![\w.]))
+      |(?P<number>-?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?(?![\w.]))
       |(?P<word>(?:[^\s{}\[\];,=:+"<>/-]|/(?![/*]))+)""",
     re.VERBOSE | re.DOTALL,
 )

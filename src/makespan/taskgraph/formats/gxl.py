@@ -1,7 +1,7 @@
 """GXL: the graph exchange language, as far as graphs of tasks need it.
 
 Read are the nodes and edges of one graph with their attributes, each a name and a value such as
-``<int>``. Which of them are works and sizes says :mod:`makespan.taskgraph.formats.attributes`. A
+``<int>``. Which of them are works and sizes says :mod:`makespan.taskgraph.model.attributes`. A
 schedule that stands beside them, as in Auckland's set of optimal schedules (Start time, Finish
 time, Processor), is not read.
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from makespan.core.errors import FileError
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.xml import local, root_of
-from makespan.taskgraph.formats.attributes import SIZE, WORK, Column
+from makespan.taskgraph.model.attributes import SIZE, WORK, Column
 from makespan.taskgraph.model.dag import Dag
 
 if TYPE_CHECKING:

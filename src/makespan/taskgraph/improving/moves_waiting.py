@@ -9,11 +9,16 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.binding import bind
+from makespan.core.numeric.jit import part
+from makespan.core.numeric.random import next_minimal
 from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
+from makespan.taskgraph.improving.drawing import draw_task, room_in_order
 from makespan.taskgraph.improving.moves import NEVER
 from makespan.taskgraph.limits import latest_ends, violation
+from makespan.taskgraph.model.core_times import first_free, hold
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.placing.board import schedule_of
 from makespan.taskgraph.problem import TaskGraph
@@ -63,33 +68,35 @@ def improved_waiting(
     late, makespan = violation(problem, schedule), schedule.makespan
     start = LATE * makespan + late if late else makespan
     numbers = np.array([0.0, float(seed), start, start, LATE * makespan, makespan])
-    decisions = (order, place, machine, fetch)
-    rooms = (
-        np.zeros(edges * most), np.zeros(count), np.full(count, -1), np.zeros(cores),
-        np.full(cores, -1), np.zeros(routes.things, dtype=np.int64), np.zeros(2, dtype=np.int64),
-        np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64),
-        np.zeros(nodes), np.zeros(nodes), np.zeros(nodes, dtype=np.int64),
-        machine, np.zeros(edges * most), np.zeros(count), numbers,
-    )  # fmt: skip
     loop, column = improve_waiting.chosen(moves * steps)
-    columns = [
-        column(each)
-        for each in (
-            dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.in_edges, dag.first_out,
-            dag.successors, problem.durations.ravel(), problem.first_core, dag.cores, dag.release,
-            latest_ends(problem), *routes.columns, routing.delay.ravel(),
-            *decisions, *decisions, *rooms,
-        )
-    ]  # fmt: skip
+    given = {
+        "first_in": dag.first_in, "source": dag.predecessors, "size": dag.size[dag.in_edges],
+        "edge": dag.in_edges, "first_out": dag.first_out, "successors": dag.successors,
+        "seconds": problem.durations.ravel(), "first_core": problem.first_core, "held": dag.cores,
+        "release": dag.release, "due": latest_ends(problem), **routes.columns,
+        "delay": routing.delay.ravel(), "order": order, "place": place, "machine": machine,
+        "fetch": fetch, "new_order": order, "new_place": place, "new_machine": machine,
+        "new_fetch": fetch, "begins": np.zeros(edges * most), "end": np.zeros(count),
+        "cause": np.full(count, -1), "free": np.zeros(cores), "core_last": np.full(cores, -1),
+        "last": np.zeros(routes.things, dtype=np.int64), "spot": np.zeros(2, dtype=np.int64),
+        "left": np.zeros(nodes, dtype=np.int64), "right": np.zeros(nodes, dtype=np.int64),
+        "opens": np.zeros(nodes), "closes": np.zeros(nodes),
+        "owner": np.zeros(nodes, dtype=np.int64), "best_machine": machine,
+        "best_begins": np.zeros(edges * most), "best_end": np.zeros(count), "numbers": numbers,
+    }  # fmt: skip
+    columns = {name: column(each) for name, each in given.items()}
+    run = bind(
+        loop, **columns, all_evaluations=moves, reach=reach(moves), machines=machines, hops=most,
+        things=routes.things, blocking=problem.is_blocking, rigid=problem.is_rigid,
+    )  # fmt: skip
     step = max(1, SLICE // steps)
     for first, after in pairwise([*range(0, moves, step), moves]):
-        loop(
-            *columns, after - first, moves, reach(moves), machines, most, routes.things,
-            problem.is_blocking, problem.is_rigid,
-        )  # fmt: skip
+        run(after - first)
         if control.expired():
             break
-    machine, begins, end, numbers = map(np.asarray, columns[-4:])
+    machine, begins, end, numbers = (
+        np.asarray(columns[name]) for name in ("best_machine", "best_begins", "best_end", "numbers")
+    )
     if not numbers[2] < start:
         return schedule
     return retimed(problem, routes.schedule(machine, end, begins.reshape(edges, most)))
@@ -117,8 +124,8 @@ def _orders(problem: TaskGraph, schedule: Schedule) -> tuple[Integers, Integers]
 class _Routes:
     """The hops between all pairs of machines as flat columns, and what each occupies.
 
-    ``columns`` are the first hop of each pair, then rate, set-up, and the two things of each hop,
-    -1 for none.
+    ``columns`` are the first hop of each pair, and rate, set-up, and the two things of each hop, -1
+    for none, by the names of the parameters of the loop.
     """
 
     def __init__(self, problem: TaskGraph) -> None:
@@ -136,7 +143,11 @@ class _Routes:
             self.head[self.first[on] + level] = at[on]
         self.rate, self.setup = routing.rates[self.tail, self.head], routing.setup[self.tail]
         *ends, self.things = occupied(problem, self.tail, self.head)
-        self.columns = (self.first, self.rate, self.setup, *ends)
+        sending, receiving = ends
+        self.columns = {
+            "first_hop": self.first, "rate": self.rate, "setup": self.setup, "sending": sending,
+            "receiving": receiving,
+        }  # fmt: skip
 
     def schedule(self, machine: Integers, end: np.ndarray, begins: np.ndarray) -> Schedule:
         """Return the plan with these machines and ends of tasks, and these starts of hops."""
@@ -159,6 +170,122 @@ class _Routes:
         return schedule_of(problem, (tasks, machine, begin, end), rows)
 
 
+@part
+def _shift(task, goal, order, place, new_order, new_place):  # type: ignore[no-untyped-def]
+    """Put a task at a place of the new order; those between go on by one."""
+    step = 1 if goal > place[task] else -1
+    for position in range(place[task], goal, step):
+        new_order[position] = order[position + step]
+        new_place[order[position + step]] = position
+    new_order[goal], new_place[task] = task, goal
+
+
+@part
+def _propose(  # type: ignore[no-untyped-def]
+    task, state, machines, first_in, source, first_out, successors, seconds, order, place, machine,
+    fetch, new_order, new_place, new_machine, new_fetch,
+):  # fmt: skip
+    """Change the new plan by a move of a task; return the state of the generator.
+
+    Kind 0 is another machine, 1 another place in the order, 2 both; with 3 its predecessors, with
+    4 its successors go along to the machine; 5 exchanges two of its fetches, or is as 0.
+    """
+    from_in, to_in = first_in[task], first_in[task + 1]
+    state = next_minimal(state)
+    kind = state % 6
+    if kind == 5 and to_in - from_in > 1:
+        state = next_minimal(state)
+        one = from_in + state % (to_in - from_in)
+        state = next_minimal(state)
+        two = from_in + state % (to_in - from_in)
+        new_fetch[one], new_fetch[two] = fetch[two], fetch[one]
+    if kind in (1, 2):
+        low, high = room_in_order(task, first_in, source, first_out, successors, place)
+        state = next_minimal(state)
+        goal = low + state % (high - low + 1)
+        _shift(task, goal, order, place, new_order, new_place)
+    if kind not in (1, 5) and machines > 1:
+        state = next_minimal(state)
+        to = (machine[task] + 1 + state % (machines - 1)) % machines
+        if seconds[task * machines + to] < NEVER:
+            new_machine[task] = to
+        if kind == 3:
+            for position in range(from_in, to_in):
+                if seconds[source[position] * machines + to] < NEVER:
+                    new_machine[source[position]] = to
+        elif kind == 4:
+            for position in range(first_out[task], first_out[task + 1]):
+                if seconds[successors[position] * machines + to] < NEVER:
+                    new_machine[successors[position]] = to
+    return state
+
+
+@part
+def _first_gap(  # type: ignore[no-untyped-def]
+    begin, length, reason, task, one, two, things, last, spot, left, right, opens, closes, owner
+):
+    """Return when a hop begins, in the first gap of all that it takes, and what it waits for.
+
+    ``spot`` gets, for each of the two things, the node that it goes behind.
+    """
+    moves = length > 0.0
+    while moves:
+        moves = False
+        for side in range(2):
+            thing = one if side == 0 else two
+            if thing < 0:
+                continue
+            at = last[thing]
+            while at >= things and opens[at] > begin:
+                at = left[at]
+            later = max(begin, closes[at])
+            behind = right[at]
+            while behind >= 0 and later + length > opens[behind]:
+                at = behind
+                later = max(later, closes[at])
+                behind = right[at]
+            spot[side] = at
+            if later > begin:
+                begin, moves = later, True
+                if at >= things and owner[at] != task:
+                    reason = owner[at]
+    return begin, reason
+
+
+@part
+def _occupy(  # type: ignore[no-untyped-def]
+    thing, behind_of, node, begin, until, task, last, left, right, opens, closes, owner
+):
+    """Enter a hop into the list of what a thing does; return the next free node."""
+    behind = right[behind_of]
+    left[node], right[node], right[behind_of] = behind_of, behind, node
+    if behind >= 0:
+        left[behind] = node
+    else:
+        last[thing] = node
+    opens[node], closes[node], owner[node] = begin, until, task
+    return node + 1
+
+
+@part
+def _begin_anew(things, free, core_last, last, right, opens, closes):  # type: ignore[no-untyped-def]
+    """Empty all cores, and the lists of what each thing does."""
+    for core in range(len(free)):
+        free[core] = 0.0
+        core_last[core] = -1
+    for thing in range(things):
+        last[thing] = thing
+        right[thing] = -1
+        opens[thing] = closes[thing] = 0.0
+
+
+@part
+def _copy(source, target):  # type: ignore[no-untyped-def]
+    """Copy a column, which may be a list."""
+    for each in range(len(source)):
+        target[each] = source[each]
+
+
 @graph_loop
 def improve_waiting(  # type: ignore[no-untyped-def]
     first_in, source, size, edge, first_out, successors, seconds, first_core, held,
@@ -174,115 +301,50 @@ def improve_waiting(  # type: ignore[no-untyped-def]
     data. Tasks are placed in that order, each behind what its machine has; before it every hop of
     its data goes into the first gap of the link, or of both ports, that is long enough (edge
     scheduling, Sinnen and Sousa 2005). A ``blocking`` machine takes the task first, and fetches
-    one after another.
-
-    A move puts a task on another machine, or elsewhere in the order, or both; or it takes all its
-    predecessors or successors along, where they can be there; or it exchanges two of its fetches.
-    On its machine it takes as many cores as ``held`` says; where tasks are ``rigid``, ``free`` has
-    the times of the cores of each machine in their order. Half of the tasks are
-    drawn from a chain of causes that ends last. A plan is kept if it is no longer than the present
-    one by more than a threshold (threshold accepting), which falls with the square of the moves
-    that are left, from the share ``reach`` of the best to nothing.
+    one after another. A plan is kept if it is no longer than the present one by more than a
+    threshold (threshold accepting), which falls with the square of the moves that are left, from
+    the share ``reach`` of the best to nothing.
 
     ``source``, ``size`` and ``edge`` are in the order of the edges into each task, ``fetch`` holds
     positions in them. What each thing does is a list from ``things`` nodes on: ``left`` and
     ``right`` neighbours, ``opens`` and ``closes`` times, and ``owner``, the task it is for.
     ``numbers`` holds the moves tried, the state of the generator, the best makespan, the present
     one, what a plan that is late counts besides, and the makespan at the start; the first plan that
-    is timed is the given one. Tables are flat.
+    is timed is the given one. Cores are those of :mod:`~makespan.taskgraph.model.core_times`;
+    tables are flat.
     """
-    count = len(order)
     tried, state, best, present = numbers[0], int(numbers[1]), numbers[2], numbers[3]
     late = 0.0
     for _ in range(evaluations):
-        for each in range(count):
-            new_order[each], new_place[each] = order[each], place[each]
-            new_machine[each] = machine[each]
-        for each in range(len(fetch)):
-            new_fetch[each] = fetch[each]
+        _copy(order, new_order)
+        _copy(place, new_place)
+        _copy(machine, new_machine)
+        _copy(fetch, new_fetch)
         if tried > 0.0:
-            state = state * 48271 % 2147483647
-            task = state % count
-            if state // count % 2 == 0:  # a random one of the chain that ends last
-                latest = order[0]
-                for other in range(count):
-                    if late > 0.0:
-                        if end[other] - due[other] > end[latest] - due[latest]:
-                            latest = other
-                    elif end[other] > end[latest]:
-                        latest = other
-                seen = 0
-                while latest >= 0:
-                    seen += 1
-                    state = state * 48271 % 2147483647
-                    if state % seen == 0:
-                        task = latest
-                    latest = cause[latest]
-            from_in, to_in = first_in[task], first_in[task + 1]
-            state = state * 48271 % 2147483647
-            kind = state % 6
-            if kind == 5 and to_in - from_in > 1:
-                state = state * 48271 % 2147483647
-                one = from_in + state % (to_in - from_in)
-                state = state * 48271 % 2147483647
-                two = from_in + state % (to_in - from_in)
-                new_fetch[one], new_fetch[two] = fetch[two], fetch[one]
-            if kind in (1, 2):
-                low, high = 0, count - 1
-                for position in range(from_in, to_in):
-                    low = max(low, place[source[position]] + 1)
-                for position in range(first_out[task], first_out[task + 1]):
-                    high = min(high, place[successors[position]] - 1)
-                state = state * 48271 % 2147483647
-                goal = low + state % (high - low + 1)
-                step = 1 if goal > place[task] else -1
-                for position in range(place[task], goal, step):
-                    new_order[position] = order[position + step]
-                    new_place[order[position + step]] = position
-                new_order[goal], new_place[task] = task, goal
-            if kind not in (1, 5) and machines > 1:
-                state = state * 48271 % 2147483647
-                to = (machine[task] + 1 + state % (machines - 1)) % machines
-                if seconds[task * machines + to] < NEVER:
-                    new_machine[task] = to
-                if kind == 3:
-                    for position in range(from_in, to_in):
-                        if seconds[source[position] * machines + to] < NEVER:
-                            new_machine[source[position]] = to
-                elif kind == 4:
-                    for position in range(first_out[task], first_out[task + 1]):
-                        if seconds[successors[position] * machines + to] < NEVER:
-                            new_machine[successors[position]] = to
+            task, state = draw_task(state, order, end, due, cause, late)
+            state = _propose(
+                task, state, machines, first_in, source, first_out, successors, seconds, order,
+                place, machine, fetch, new_order, new_place, new_machine, new_fetch,
+            )  # fmt: skip
         tried += 1.0
-        for core in range(len(free)):
-            free[core] = 0.0
-            core_last[core] = -1
-        for thing in range(things):
-            last[thing] = thing
-            right[thing] = -1
-            opens[thing] = closes[thing] = 0.0
+        # judge: place all tasks in the new order
+        _begin_anew(things, free, core_last, last, right, opens, closes)
         node = things
         total = late = 0.0
-        for index in range(count):
+        for index in range(len(order)):
             task = new_order[index]
             here = new_machine[task]
             lasts = seconds[task * machines + here]
             start, because, core = release[task], -1, -1
             if blocking or lasts > 0.0:  # what takes no time needs no core
-                core = first_core[here]
-                if rigid:
-                    core += held[task] - 1
-                else:
-                    for other in range(core + 1, first_core[here + 1]):
-                        if free[other] < free[core]:
-                            core = other
+                core = first_free(here, held[task], rigid, first_core, free)
                 if free[core] > start:
                     start, because = free[core], core_last[core]
             if blocking:
                 for position in range(first_in[task], first_in[task + 1]):
                     if end[source[position]] > start:
                         start, because = end[source[position]], source[position]
-            for index_in in range(first_in[task], first_in[task + 1]):
+            for index_in in range(first_in[task], first_in[task + 1]):  # fetch its data
                 position = new_fetch[index_in]
                 origin = source[position]
                 pair = new_machine[origin] * machines + here
@@ -291,73 +353,41 @@ def improve_waiting(  # type: ignore[no-untyped-def]
                     time, reason = start, because
                 for hop in range(first_hop[pair], first_hop[pair + 1]):
                     length = size[position] / rate[hop] + setup[hop]
-                    begin, moves = time, length > 0.0
-                    while moves:
-                        moves = False
-                        for side in range(2):
-                            thing = sending[hop] if side == 0 else receiving[hop]
-                            if thing < 0:
-                                continue
-                            at = last[thing]
-                            while at >= things and opens[at] > begin:
-                                at = left[at]
-                            later = max(begin, closes[at])
-                            behind = right[at]
-                            while behind >= 0 and later + length > opens[behind]:
-                                at = behind
-                                later = max(later, closes[at])
-                                behind = right[at]
-                            spot[side] = at
-                            if later > begin:
-                                begin, moves = later, True
-                                if at >= things and owner[at] != task:
-                                    reason = owner[at]
-                    for side in range(2):
-                        thing = sending[hop] if side == 0 else receiving[hop]
-                        if thing < 0 or length == 0.0:
-                            continue
-                        at, behind = spot[side], right[spot[side]]
-                        left[node], right[node], right[at] = at, behind, node
-                        if behind >= 0:
-                            left[behind] = node
-                        else:
-                            last[thing] = node
-                        opens[node], closes[node], owner[node] = begin, begin + length, task
-                        node += 1
-                    begins[edge[position] * hops + hop - first_hop[pair]] = begin
+                    one, two = sending[hop], receiving[hop]
+                    begin, reason = _first_gap(
+                        time, length, reason, task, one, two, things, last, spot, left, right,
+                        opens, closes, owner,
+                    )  # fmt: skip
                     time = begin + length
+                    for side in range(2):
+                        thing = one if side == 0 else two
+                        if thing >= 0 and length != 0.0:
+                            node = _occupy(
+                                thing, spot[side], node, begin, time, task, last, left, right,
+                                opens, closes, owner,
+                            )  # fmt: skip
+                    begins[edge[position] * hops + hop - first_hop[pair]] = begin
                 time += delay[pair]
                 if time > start:
                     start, because = time, reason
             end[task] = start + lasts
             cause[task] = because
             if core >= 0:
-                if rigid:
-                    core, width, behind = first_core[here], held[task], first_core[here + 1]
-                    while core + width < behind and free[core + width] < end[task]:
-                        free[core], core_last[core] = free[core + width], core_last[core + width]
-                        core += 1
-                    for other in range(core + 1, core + width):
-                        free[other], core_last[other] = end[task], task
-                free[core] = end[task]
-                core_last[core] = task
+                hold(task, here, core, held[task], end[task], rigid, first_core, free, core_last)
             total = max(total, end[task])
             late = max(late, end[task] - due[task])
         if late > 0.0:
             total = numbers[4] + late
         remaining = 1.0 - tried / all_evaluations
         if tried == 1.0 or total <= present + min(best, numbers[5]) * reach * remaining * remaining:
-            present = total
-            for each in range(count):
-                order[each], place[each] = new_order[each], new_place[each]
-                machine[each] = new_machine[each]
-            for each in range(len(fetch)):
-                fetch[each] = new_fetch[each]
+            present = total  # accept
+            _copy(new_order, order)
+            _copy(new_place, place)
+            _copy(new_machine, machine)
+            _copy(new_fetch, fetch)
             if total < best:
                 best = total
-                for each in range(count):
-                    best_machine[each] = new_machine[each]
-                    best_end[each] = end[each]
-                for each in range(len(begins)):
-                    best_begins[each] = begins[each]
+                _copy(new_machine, best_machine)
+                _copy(end, best_end)
+                _copy(begins, best_begins)
     numbers[0], numbers[1], numbers[2], numbers[3] = tried, float(state), best, present

@@ -11,6 +11,7 @@ from makespan.core.control import Control
 from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import inverse
 from makespan.core.registry import register
 from makespan.core.schedule import Activity, Schedule
@@ -182,26 +183,32 @@ def improved(
     numbers = np.array([0.0, seed, value, value, most, scale, budget, rate, by_price])
     charge = problem.charges if network.is_priced else np.zeros(0)
     loop, column = improve.chosen(moves * large)
-    inputs = [
-        column(each)
-        for each in (
-            dag.first_in, dag.predecessors, sample.size[:, dag.in_edges].ravel(), dag.first_out,
-            dag.successors, sample.seconds.ravel(), sample.fixed.ravel(), sample.per_unit.ravel(),
-            problem.first_core, dag.cores, dag.release, latest_ends(problem), charge.ravel(),
-            network.start_price, np.zeros(len(network), dtype=bool),
-            order, place, machine, np.zeros(count), np.full(count, -1), np.zeros(cores),
-            np.full(cores, -1), np.zeros(count, dtype=np.int64), best_order, best_machine,
-            np.zeros(len(sample.ends)), sample.ends, sample.ends[1:], numbers,
-        )
-    ]  # fmt: skip
+    given = {
+        "first_in": dag.first_in, "predecessors": dag.predecessors,
+        "size": sample.size[:, dag.in_edges].ravel(), "first_out": dag.first_out,
+        "successors": dag.successors, "seconds": sample.seconds.ravel(),
+        "fixed": sample.fixed.ravel(), "per_unit": sample.per_unit.ravel(),
+        "first_core": problem.first_core, "held": dag.cores, "release": dag.release,
+        "due": latest_ends(problem), "charge": charge.ravel(), "start_price": network.start_price,
+        "used": np.zeros(len(network), dtype=bool), "order": order, "place": place,
+        "machine": machine, "end": np.zeros(count), "cause": np.full(count, -1),
+        "free": np.zeros(cores), "core_last": np.full(cores, -1),
+        "moved": np.zeros(count, dtype=np.int64), "best_order": best_order,
+        "best_machine": best_machine, "ends": np.zeros(len(sample.ends)), "kept": sample.ends,
+        "ranked": sample.ends[1:], "numbers": numbers,
+    }  # fmt: skip
+    columns = {name: column(each) for name, each in given.items()}
     steps = max(1, SLICE // large)
     reach = REACH_SAMPLED if len(sample.ends) > 1 else _reach(moves, count)
+    run = bind(
+        loop, **columns, all_evaluations=moves, reach=reach, machines=len(network),
+        ranked_from=sample.ranked_from, rigid=problem.is_rigid,
+    )  # fmt: skip
     for first, last in pairwise([*range(0, moves, steps), moves]):
-        rest = moves, reach, len(network), sample.ranked_from, problem.is_rigid
-        loop(*inputs, last - first, *rest)
+        run(last - first)
         if control.expired():
             break
-    order, machine = map(np.asarray, inputs[-6:-4])
+    order, machine = np.asarray(columns["best_order"]), np.asarray(columns["best_machine"])
     return in_order(problem, machine, inverse(order))
 
 

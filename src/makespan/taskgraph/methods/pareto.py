@@ -48,7 +48,8 @@ def pareto(problem: TaskGraph, control: Control) -> Solution:
     """Every pair of makespan and price that no plan beats in both; the schedule is the fastest.
 
     The details hold ``front``: time, price and sequences by increasing time; and ``unknown``: pairs
-    of times between which there may be other points. Small graphs are searched completely, from
+    of times between which there may be other points, the second None where any later plan may be
+    cheaper. Small graphs are searched completely, from
     the cheapest plan on; of others the front is that of the plans found.
     """
     one = replace(problem, objective="makespan", options={})
@@ -69,13 +70,13 @@ def pareto(problem: TaskGraph, control: Control) -> Solution:
             unknown = [(max(bound.value for bound in bounds(one)), np.inf)]
     if not points:
         return Solution(schedule=None, stopped=True)
-    ranges = [[low, min(high, points[-1].time)] for low, high in unknown]
+    ranges = [[low, None if np.isinf(high) else high] for low, high in unknown]
     return Solution(
         schedule=points[0].plan,
         optimal=not unknown,
         stopped=bool(unknown),
         objective=Objective(name="price", value=points[0].price) if unknown else None,
-        notes=(_shown(points, ranges),),
+        notes=(in_words([each[:2] for each in points], "price", ranges),),
         details={"front": [_entry(problem, point) for point in points], "unknown": ranges},
     )
 
@@ -173,10 +174,3 @@ def _entry(problem: TaskGraph, point: Point) -> dict[str, Any]:
         machine = problem.machines[plan.machine[row]]
         sequence.setdefault(machine, []).append(problem.dag.names[plan.item[row]])
     return {"time": time, "price": price, "sequence": sequence}
-
-
-def _shown(points: list[Point], unknown: list[list[float]]) -> str:
-    text = in_words([(point.time, point.price) for point in points], "price")
-    if not unknown:
-        return text
-    return f"{text}; others may lie between {unknown[0][0]:.4g} s and {unknown[-1][1]:.4g} s"

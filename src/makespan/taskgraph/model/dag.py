@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.core.cached import cached_property
 from makespan.core.inputs.mistakes import Mistakes
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers, frozen
@@ -197,9 +197,9 @@ class Dag:
         ProblemError
             If a value is not a number, or there are numbers, but under other names only.
         """
-        from makespan.taskgraph.formats.networkx_graph import dag_of
+        from makespan.taskgraph.model.networkx_graph import arguments_of
 
-        return dag_of(graph, work=work, size=size, default_work=default_work)
+        return cls(**arguments_of(graph, work=work, size=size, default_work=default_work))
 
     @classmethod
     def from_dask(cls, graph: Any, *, work: Any = None, size: Any = None) -> Dag:
@@ -212,9 +212,9 @@ class Dag:
         size
             ``size(key)`` gives the size of a task's result; 1 for every task if omitted.
         """
-        from makespan.taskgraph.formats.dask_graph import dag_of
+        from makespan.taskgraph.model.dask_graph import tasks_and_edges
 
-        return dag_of(graph, work=work, size=size)
+        return cls(*tasks_and_edges(graph, work=work, size=size))
 
     def __len__(self) -> int:
         return len(self.work)

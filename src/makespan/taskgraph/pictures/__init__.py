@@ -15,7 +15,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Bars, Links, Mark, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.diagram.front import front_curves
-from makespan.taskgraph.model.copies import Copies
+from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.pictures.graph import graph
 from makespan.taskgraph.pictures.groups import charted, groups
 from makespan.taskgraph.pictures.network import platform

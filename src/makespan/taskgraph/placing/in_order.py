@@ -15,8 +15,8 @@ from makespan.taskgraph.placing.insertion import Insertion, columns, is_compiled
 from makespan.taskgraph.placing.steps import log_insertion
 from makespan.taskgraph.problem import TaskGraph
 
-QUICK = 5_000
-"""Tries of a task on a machine that are made even when the time is up: there is a plan then."""
+QUICK = 30_000
+"""Tries of a task, and hops of its data, that are made even when the time is up."""
 SLICE = 500_000
 """Tries of a task on a core between two looks at the clock."""
 SECONDS_APPENDED = 1e-7
@@ -76,19 +76,28 @@ def plainly_inserted(
     bias: Floats | None = None,
 ) -> Schedule:
     """Like :func:`inserted`, never compiled."""
-    quick = QUICK // len(problem.network)
-    if control.expired() and len(problem.dag) > quick:
+    hops = 1 if problem.contention == "none" else int(problem.network.routing.hops.max())
+    tried = 1 + max(1, hops) * np.diff(problem.dag.first_in)  # tries and hops for each task
+    if control.expired() and tried.sum() * len(problem.network) > QUICK:
         return in_time(problem, control)
-    plan, machines = Insertion(problem), range(len(problem.network))
-    for index, task in enumerate(order.tolist()):
-        if index >= quick and control.expired():
-            return in_time(problem, control)
+    plan, machines, done = Insertion(problem), range(len(problem.network)), 0
+
+    def late(steps: int) -> bool:
+        nonlocal done
+        done += steps
+        return done > QUICK and control.expired()
+
+    for task, steps in zip(order.tolist(), tried[order].tolist(), strict=True):
         fixed = -1 if pinned is None else int(pinned[task])
         if fixed >= 0:
+            if late(steps):
+                return in_time(problem, control)
             plan.place(task, fixed)
             continue
         best, chosen = np.inf, 0
         for machine in machines:
+            if late(steps):
+                return in_time(problem, control)
             option = plan.try_on(task, machine)
             value = option.end if aim == "end" else option.start
             if bias is not None:

@@ -13,6 +13,7 @@ from makespan.core.numeric.jit import pays
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
+from makespan.taskgraph.model.core_times import replace_first
 from makespan.taskgraph.model.loops import LOADED_FROM, graph_loop
 from makespan.taskgraph.placing.board import Growing, Moved, Placement
 from makespan.taskgraph.placing.cores import FOREVER, Profile, Replaced
@@ -315,17 +316,7 @@ def in_sequence(  # type: ignore[no-untyped-def]
             for each in range(core, core + width):
                 core_free[each] = end[task]
         elif seconds[task] > 0.0:
-            hole = 0
-            while 2 * hole + 1 < cores:
-                one = two = first + 2 * hole + 1
-                if two - first + 1 < cores:
-                    two += 1
-                below = two if core_free[two] < core_free[one] else one
-                if end[task] <= core_free[below]:
-                    break
-                core_free[first + hole] = core_free[below]
-                hole = below - first
-            core_free[first + hole] = end[task]
+            replace_first(first, cores, end[task], core_free)
 
 
 @graph_loop

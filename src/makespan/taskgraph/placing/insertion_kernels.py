@@ -193,8 +193,7 @@ def insert_some(
     ready, took = np.zeros(machines), np.zeros(machines)
     counted, extra = np.zeros(machines), np.zeros(machines)
     biased = bias.shape[0] > 0
-    same_fixed = fixed[0, machines - 1]
-    same_per_unit = per_unit[0, machines - 1]
+    same_fixed, same_per_unit = fixed[0, machines - 1], per_unit[0, machines - 1]
     for task in order:
         begin_in, end_in = first_in[task], first_in[task + 1]
         low, high = 0, machines

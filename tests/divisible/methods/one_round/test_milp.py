@@ -136,7 +136,7 @@ def test_use_all_forces_everyone():
     free = solve(DivisibleLoad(load=1, platform=star), method="milp")
     forced = solve(DivisibleLoad(load=1, platform=star, use="all"), method="milp")
     assert free.makespan == pytest.approx(2)
-    assert forced.makespan >= 50
+    assert forced.makespan >= 50 * (1 - 1e-9)
     assert len(forced.answer["order"]) == 2
 
 

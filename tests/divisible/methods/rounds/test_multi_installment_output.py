@@ -109,7 +109,7 @@ def test_the_published_method():
     none = solve(problem_of({**good, "R": 3.0, "Rprime": 3.0}), method="multi-installment-output")
     assert none.schedule is None
     auto = solve(problem_of(good, rounds="auto"), method="multi-installment-output")
-    assert auto.makespan <= result.makespan
+    assert auto.makespan <= result.makespan * (1 + 1e-9)
 
 
 def test_the_sum_of_ratios_is_no_condition():

@@ -92,7 +92,7 @@ def test_any_plan_is_within_the_bound_of_its_end(seed: int) -> None:
         if total == 0.0:
             continue
         schedule = timed_tree(DivisibleLoad(load=total, platform=tree), amount)
-        assert most_by(tree, schedule.makespan)[-1] >= total
+        assert most_by(tree, schedule.makespan)[-1] >= total * (1 - 1e-9)
 
 
 def test_whoever_computes_in_no_time_has_no_bound() -> None:

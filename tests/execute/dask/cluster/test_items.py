@@ -32,9 +32,9 @@ def test_cuts_are_the_nearest(count: int, parts: list[float]) -> None:
     assert np.abs(np.array(cuts[1:]) - np.cumsum(amounts)).max() <= 0.5 + 1e-6
 
 
-@pytest.mark.parametrize("data", ["text", b"bytes", 7, {1, 2}, np.float64(3.0), np.array(3.0)])
+@pytest.mark.parametrize("data", [7, None, np.float64(3.0), np.array(3.0), iter([1])])
 def test_what_cannot_be_divided_is_refused(data: object) -> None:
-    """Texts, numbers and sets are no items in a row."""
+    """What can't be iterated over, or has no length."""
     with pytest.raises(InputError, match="data:"):
         Items(data)
 
@@ -46,7 +46,7 @@ def test_files_are_measured_in_bytes(tmp_path: Path) -> None:
     items = Items(Files(sorted(tmp_path.iterdir())))
     assert items.load == 41.0
     assert items.cut([11.0, 30.0]) == [0, 2, 3]
-    (sent,), _ = items.payload(0, 2)
+    (sent,), *_ = items.payload(0, 2)
     assert pickle.loads(sent) == FileChunk(("a", "b"), (b"x" * 10, b""))
 
 
@@ -57,12 +57,12 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_payloads_are_slices() -> None:
-    """A list is pickled part by part, each as a whole; an array gives its rows, not copied."""
-    sent, count = Items((1, 2, 3, 4)).payload(1, 4, 2)
-    assert [pickle.loads(part) for part in sent] == [[2], [3, 4]]
+    """A list is pickled as a whole; an array gives its rows, not copied."""
+    sent, count, _ = Items((1, 2, 3, 4)).payload(1, 4)
+    assert [pickle.loads(part) for part in sent] == [[2, 3, 4]]
     assert count == sum(map(len, sent))
     data = np.arange(6).reshape(3, 2)
-    rows, count = Items(data).payload(1, 2, 2)
+    rows, count, _ = Items(data).payload(1, 2)
     assert rows.tolist() == [[2, 3]]
     assert np.shares_memory(rows, data)
     assert count == rows.nbytes

@@ -117,6 +117,7 @@ for moment in (0.01, 0.1, 0.25):
 """
 
 
+@pytest.mark.usefixtures("usual_signals")
 def test_an_interrupted_client_leaves_nothing(cluster: Cluster, killable: Any) -> None:
     """When Ctrl-C reaches the caller, no task is left, and no worker conducts any more."""
     found = subprocess.run(

@@ -10,6 +10,7 @@ import pytest
 
 from makespan.execute import dask
 from makespan.execute.dask.graphs import internals, runner
+from makespan.execute.dask.graphs.learning import choice
 from tests.execute.dask.graphs import graphs
 
 
@@ -58,3 +59,25 @@ def test_where_a_worker_cannot_conduct_dask_places_the_graph(
     [event] = execution.events
     assert event.startswith("left to Dask: worker ")
     assert event.endswith("can't conduct: no such plugin")
+
+
+def test_a_plan_is_compared_with_a_run_by_dask(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is watched, as it is one more of Dask's own."""
+    compute = import_module("makespan.execute.dask.graphs.compute")
+    plan = graphs.planned_tree(["0", "1", "2"])
+    own: list[int] = []
+
+    def chosen(_: Any, known: Any, *__: Any) -> None:
+        known.plan, known.compared, known.why = plan, known.seen == 2, "planned"
+        own.append(len(known.own.whole))
+
+    monkeypatch.setattr(compute, "choose", chosen)
+    dask.forget(client)
+    found = [dask.compute(graphs.tree(), client, progress=False) for _ in range(4)]
+    assert [each.plan is plan for each in found] == [False, True, False, True]
+    assert found[2].events == (choice.COMPARED,)
+    assert [each.results for each in found] == [10] * 4
+    dask.forget(client)
+    assert own[:3] == [1, 1, 1], "the first run does not count beside another"

@@ -28,9 +28,18 @@ def star(width: int = 4) -> Structure:
 
 
 def learnt(structure: Structure, seconds: float, size: int, rate: float) -> tuple[Cluster, Known]:
-    """A cluster that ran the graph once: sources in turn on both, results sent one by one to a."""
+    """A cluster that ran the graph twice."""
     cluster = Cluster()
     known = cluster.known(structure, MEMBERS)
+    for _ in range(2):
+        run_once(cluster, known, structure, seconds, size, rate)
+    return cluster, known
+
+
+def run_once(
+    cluster: Cluster, known: Known, structure: Structure, seconds: float, size: int, rate: float
+) -> None:
+    """Let Dask run it: sources in turn on both, results sent one by one to a."""
     sink = structure.kinds.index("sum")
     sources = [task for task in range(len(structure.keys)) if task != sink]
     seen = {name: Seen({}, (), {}) for name in NAMES}
@@ -51,9 +60,8 @@ def learnt(structure: Structure, seconds: float, size: int, rate: float) -> tupl
     seen["a"].sizes[structure.keys[sink]] = 8
     number = {key: task for task, key in enumerate(structure.keys)}
     cluster.learn(known, structure, number, seen, own=True)
-    known.own.add(now + seconds, now + seconds)
-    known.seen = 1
-    return cluster, known
+    known.add_own(now + seconds, now + seconds)
+    known.seen += 1
 
 
 def chosen(cluster: Cluster, known: Known, structure: Structure) -> Known:
@@ -133,6 +141,64 @@ def test_a_plan_that_pays_is_taken_and_left_when_it_took_longer() -> None:
     after = chosen(cluster, known, structure)
     assert after.plan is None
     assert after.why.startswith("left to Dask: planned, it took")
+
+
+def first_run(seconds: float, rate: float) -> tuple[Cluster, Known, Structure]:
+    """A cluster that ran a graph once."""
+    structure, cluster = star(6), Cluster()
+    known = cluster.known(structure, MEMBERS)
+    run_once(cluster, known, structure, seconds, 2_000_000, rate)
+    return cluster, known, structure
+
+
+def test_a_first_run_that_had_to_import_decides_nothing() -> None:
+    """It promises much that no later run takes; what it took is forgotten with the second."""
+    cluster, known, structure = first_run(seconds=1.0, rate=2e6)
+    assert chosen(cluster, known, structure).plan is None
+    assert known.why == choice.ONCE_MORE
+    run_once(cluster, known, structure, 0.01, 2_000_000, 1e8)
+    assert max(problem_of(cluster, known, structure, MEMBERS).durations.flat) < 0.1
+    assert max(known.own.whole) < 1.0
+    run_once(cluster, known, structure, 0.01, 2_000_000, 1e8)
+    assert len(known.own.whole) == 2
+    assert {len(times) for times in known.took.values()} == {2}
+
+
+def test_a_long_first_run_is_planned_from_at_once() -> None:
+    """Where the plan pays whatever was imported."""
+    cluster, known, structure = first_run(seconds=0.1, rate=1e5)
+    assert chosen(cluster, known, structure).plan is not None, known.why
+
+
+@pytest.mark.parametrize(
+    ("shares", "kept"), [((0.4, 0.9), True), ((0.6, 0.9), True), ((0.6, 0.5), False)]
+)
+def test_a_plan_is_compared_with_dask_once_more(shares: tuple[float, float], kept: bool) -> None:
+    """Unless it took half as long or less: it has to be faster than that run, too."""
+    structure = star(6)
+    cluster, known = learnt(structure, seconds=0.1, size=2_000_000, rate=2e6)
+    own = known.own.whole[0]
+    assert chosen(cluster, known, structure).plan is not None
+    known.promised, ours = own, shares[0] * own
+    known.planned.add(ours, ours)
+    known.seen += 1
+    assert chosen(cluster, known, structure).compared == (2 * ours >= own)
+    known.add_own(shares[1] * own, shares[1] * own)
+    known.seen += 1
+    assert (chosen(cluster, known, structure).plan is not None) == kept
+    assert not known.compared
+
+
+def test_a_plan_that_breaks_its_promise_has_to_be_clearly_faster() -> None:
+    """It took a tenth less than Dask's own, and twice as long as it said."""
+    structure = star(6)
+    cluster, known = learnt(structure, seconds=0.1, size=2_000_000, rate=2e6)
+    own = known.own.whole[0]
+    assert chosen(cluster, known, structure).plan is not None
+    known.promised = 0.45 * own
+    known.planned.add(0.9 * own, 0.9 * own)
+    known.seen += 1
+    assert chosen(cluster, known, structure).plan is None
 
 
 def test_a_run_that_found_results_there_is_not_planned_from() -> None:

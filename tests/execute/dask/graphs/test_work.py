@@ -14,6 +14,7 @@ from dask import delayed
 from makespan import InputError
 from makespan.execute.dask import compute
 from makespan.execute.dask.graphs.work import work_of
+from tests.execute.conftest import in_process
 from tests.execute.dask.graphs import graphs
 
 
@@ -94,11 +95,11 @@ def test_fused_chains_are_one_task() -> None:
 def test_peer_to_peer_shuffles_are_left_to_dask() -> None:
     """Their data do not pass along edges; with a plan they are refused."""
     array = pytest.importorskip("dask.array")
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
     values = array.ones((40, 40), chunks=(1, 40))
     with (
-        LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        in_process(1) as cluster,
         Client(cluster) as client,
         dask.config.set({"array.rechunk.method": "p2p"}),
     ):

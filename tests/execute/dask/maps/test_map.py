@@ -176,6 +176,23 @@ def test_several_sequences_and_keywords(client: Any) -> None:
         dask.map(functions.squared, [1], client, bacth_size=3)
 
 
+def generated(item: int) -> Any:
+    return (each for each in range(item)) if item == 5 else [item]
+
+
+def test_a_result_that_cannot_be_pickled_leaves_connections_whole(client: Any) -> None:
+    """Its item fails, all others have results, in this call and the next, of any kind."""
+    data = list(range(30))
+    for _ in range(3):
+        with pytest.raises(ItemsFailed, match=r"item 5: .*can't be pickled") as caught:
+            mapped(generated, data, client)
+        found = caught.value.execution.results
+        assert found == [None if item == 5 else [item] for item in data]
+        assert mapped(functions.squared, data, client).results == [item**2 for item in data]
+    with dask.Executor(client) as executor, pytest.raises(TypeError, match="can't be pickled"):
+        list(executor.map(generated, [4, 5]))
+
+
 def test_results_come_in_order_as_they_are_there(client: Any) -> None:
     """Of any data; what fails is said in the end."""
     found = dask.imap(functions.slow_square, list(range(90)), client, progress=False)

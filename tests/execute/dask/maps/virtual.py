@@ -20,7 +20,7 @@ from unittest import mock
 from makespan.execute import remote
 from makespan.execute.dask.cluster.crew import Member, WorkerLost
 from makespan.execute.dask.cluster.items import Items
-from makespan.execute.dask.cluster.transfers import Held, Window
+from makespan.execute.dask.cluster.transfers import Held, Packed, Window
 from makespan.execute.dask.maps import backlog, balance, runner
 from makespan.execute.dask.maps.costs import Costs
 from makespan.execute.dask.maps.job import Job
@@ -99,15 +99,18 @@ class Simulation:
 
     # and of its traffic
 
-    async def send(self, member: Member, items: Any, low: int, high: int, *, apart: bool) -> Held:
+    async def pack(self, member: Member, items: Any, low: int, high: int) -> Packed:
+        return Packed(low, high, None, 100, {})
+
+    async def send(self, member: Member, packed: Packed, *, apart: bool) -> Held:
         begun, key = self._time(), f"{id(self)}-{next(self._number)}"
         if apart:
             await self._message(2 * MESSAGE, member)
-        return Held(member, key, low, high, None, Window(begun, self._time()), 100)
+        return Held(member, key, packed, None, Window(begun, self._time()))
 
     def start(self, held: Held, priority: int) -> list[Any]:
         address, tasks = held.member.address, []
-        for _ in range(min(held.member.threads, held.high - held.low)):
+        for _ in range(min(held.member.threads, held.packed.high - held.packed.low)):
             done = asyncio.get_running_loop().create_future()
             entry = -priority, next(self._number), held, done
             asyncio.get_running_loop().call_later(2 * MESSAGE, self._queue, address, entry)
@@ -162,7 +165,7 @@ class Simulation:
 
     async def _work(self, address: str, held: Held, done: asyncio.Future[Any]) -> None:
         begun, places = self._time(), []
-        share = remote._share(held.key, held.low, held.high)
+        share = remote._share(held.key, held.packed.low, held.packed.high)
         while True:
             with mock.patch.object(remote.time, "time", self._time):
                 taken = share.take()

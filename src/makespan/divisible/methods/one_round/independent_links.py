@@ -34,14 +34,16 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.links import (
     MAX_ROUNDS,
     Alone,
+    InTurn,
     alone,
     least_end,
-    one_after_another,
     side_by_side,
 )
 from makespan.divisible.timing import timed
 
 PASSES = 20
+RATES = 5e-6
+"""Seconds a worker for about ten looks at who gets how much of an uplink."""
 Loads = Callable[[float], Floats]
 MAX_SWAPPED = 40
 
@@ -106,7 +108,9 @@ def independent_links(problem: DivisibleLoad, control: Control) -> Solution:
         return Solution(schedule=timed(problem, Plan.of([], [])), optimal=True)
     few, uplink = _limits(problem)
     if uplink is not None:
-        return with_deadline(problem, Solution(schedule=_under_uplink(problem, uplink, few)))
+        return with_deadline(
+            problem, Solution(schedule=_under_uplink(problem, uplink, few, control))
+        )
     if few is not None:
         schedule = timed(problem, _few_at_a_time(problem, few, control))
         return with_deadline(problem, Solution(schedule=schedule))
@@ -120,10 +124,12 @@ def _total(problem: DivisibleLoad, loads: Loads, end: float) -> float:
     return float(loads(end).sum()) + _own(problem, end)
 
 
-def _end_of(problem: DivisibleLoad, loads: Loads) -> float:
+def _end_of(
+    problem: DivisibleLoad, loads: Loads, expired: Callable[[], bool] = lambda: False
+) -> float:
     """Return when workers who do ``loads(T)`` by T, and the master, have done the load."""
     assert problem.load is not None
-    return least_end(problem.load, lambda end: _total(problem, loads, end))
+    return least_end(problem.load, lambda end: _total(problem, loads, end), expired)
 
 
 def _own(problem: DivisibleLoad, end: float) -> float:
@@ -212,9 +218,10 @@ def _few_at_a_time(problem: DivisibleLoad, few: int, control: Control) -> Plan:
     port = np.empty(len(star), dtype=np.int64)
     port[order] = np.arange(len(star)) % few
 
+    served = InTurn(star, order)
+
     def loads(end: float) -> Floats:
-        parts = (one_after_another(star, order[port[order] == p], end, None) for p in range(few))
-        return np.asarray(sum(parts, np.zeros(len(star))))
+        return served.loads(end, port)
 
     best = _end_of(problem, loads)
     for _ in range(PASSES):
@@ -269,22 +276,27 @@ def _in_order_of_start(
     return [worker for _, worker in sorted(starts)]
 
 
-def _under_uplink(problem: DivisibleLoad, uplink: float, few: int | None) -> Schedule:
-    """Return the better of all sends side by side and one after another."""
+def _under_uplink(
+    problem: DivisibleLoad, uplink: float, few: int | None, control: Control
+) -> Schedule:
+    """Return the better of all sends side by side, where there is time, and one after another."""
     star = problem.star
     assert problem.load is not None
     order = sorted_by(np.maximum(star.send_per_unit, 1.0 / uplink))
-    last = _end_of(problem, lambda end: one_after_another(star, order, end, uplink))
-    beside = np.inf
-    if few is None:
-        beside = _end_of(problem, lambda end: side_by_side(star, end, uplink)[0])
+    in_turn = InTurn(star, order, uplink)
+    last = _end_of(problem, in_turn.loads)
+    beside, left = np.inf, control.remaining
+    if few is None and (left is None or RATES * len(star) < left):
+        beside = _end_of(
+            problem, lambda end: side_by_side(star, end, uplink)[0], expired=control.expired
+        )
     if beside < last:
         done, rate = side_by_side(star, beside, uplink)
         used = np.flatnonzero(done > 0)
         start = np.zeros(len(used))
         flow = 1.0 / rate[used]
     else:
-        done = one_after_another(star, order, last, uplink)
+        done = in_turn.loads(last)
         used = order[done[order] > 0]
         flow = np.maximum(star.send_per_unit[used], 1.0 / uplink)
     plan = _scaled(problem, used.tolist(), done[used].tolist(), _own(problem, min(beside, last)))

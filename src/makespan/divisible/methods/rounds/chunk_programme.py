@@ -30,6 +30,8 @@ HALF = 0.5
 """Of the time that is left: for the first of two programmes of the same chunks."""
 MAX_PAIRS = 120
 """Pairs of a slot and a worker up to which there are slots."""
+A_PAIR = 3.3e-6
+"""Seconds that writing the programme takes for each pair of workers."""
 FEW, MANY = 16, 200
 """Workers up to which it is tried, and up to which where nothing else bounds what is asked."""
 
@@ -57,6 +59,8 @@ def chunk_programme(problem: DivisibleLoad, control: Control) -> Solution:
     It takes every field of a star but given transfers, starts from the plan that is known, and
     ends where its bound meets a plan.
     """
+    count = len(problem.star)
+    control.claim(A_PAIR * count**2, f"the programme of chunks of {count:,} workers")
     with control.sharing(SHARE, least=ENOUGH):
         return _Proof(simpler(problem), control).solution()
 

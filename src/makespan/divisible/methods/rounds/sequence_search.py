@@ -22,7 +22,8 @@ from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.receptions import Behind, Receptions, Sequence, at_once
 from makespan.divisible.returns.transfer_programme import TransferProgramme
 from makespan.divisible.returns.transfers import kept, outcome
-from makespan.divisible.rounds.sequences import FEW, Allowed, Send, dealt_out, respread, swapped
+from makespan.divisible.rounds.enumeration import Send, dealt_out
+from makespan.divisible.rounds.sequences import FEW, Allowed, respread, swapped
 from makespan.divisible.rounds.uplink import placed, shapes
 from makespan.divisible.timing.dispatch import shares_links
 
@@ -44,6 +45,7 @@ SERVED = (
 SCANNED = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # rounds tried
 OFTEN = 7  # of these numbers, tried for one worker alone
 MAX_CHUNKS = 400  # of sequences that are tried but to keep a problem's own
+MAX_LISTED = 100_000  # chunks of all the sequences that are listed before any is tried
 MAX_MOVED = 40  # chunks up to which single ones are moved
 MAX_WHOLE = 12  # chunks of whole units that are searched with, not rounded at the end
 PROGRAMMES = 600
@@ -205,19 +207,25 @@ class Search:
             return None
         if self.allowed.entries is None and len(self.allowed.able) > MAX_ALL:
             return None
+        if len(self.allowed.entries or ()) > MAX_LISTED:
+            return None
         cases: list[_Case] = []
-        for send in islice(self.allowed.everything(), most + 1):
-            ways = 1 if self.terms.ports == 0 else most
-            backs = self.allowed.all_returned(send, ways)[:ways]
-            for place in islice(dealt_out(len(send), self.terms.at_a_time), most + 1):
-                cases += [_Case(send=send, back=tuple(back), place=place) for back in backs]
-            if len(cases) > most:
-                return None
+        listed = 0
+        ways = 1 if self.terms.ports == 0 else None
+        for send in self.allowed.everything():
+            for place in dealt_out(len(send), self.terms.at_a_time):
+                for back in islice(self.allowed.all_returned(send), ways):
+                    cases.append(_Case(send=send, back=back, place=place))
+                    listed += len(send)
+                    if len(cases) > most or listed > MAX_LISTED or self._over():
+                        return None
         return cases
 
     def _begin(self) -> None:
         """Try sequences of one round, and that of a plan that is known."""
         for send in self.allowed.starts(self._orders()):
+            if self._over():
+                return
             self._try(send)
         known = self.control.incumbent
         if known is not None and known.schedule is not None:
@@ -345,8 +353,8 @@ class Search:
         """Return when chunks are computed by workers without a front end: all ways, where few."""
         if self.problem.front_end:
             return [()]
-        every = list(islice(Receptions(sequence).all(), MAX_WAYS + 1))
-        return every if len(every) <= MAX_WAYS else [at_once(sequence)]
+        receptions = Receptions(sequence)
+        return list(receptions.all()) if receptions.are_few(MAX_WAYS) else [at_once(sequence)]
 
     def _solution(self, found: _Found, stopped: bool, proved: bool) -> Solution:
         problem = self.problem

@@ -16,6 +16,8 @@ from makespan.divisible.sources.sums import Sums
 
 PIECES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 MAX_LINKS = 5_000
+A_PAIR = 5e-8
+"""Seconds that the programme takes for each pair of links, where there are many."""
 MOST_CHUNKS = 600
 """Chunks of a sequence that is cut into more pieces."""
 
@@ -35,6 +37,9 @@ def _many(problem: DivisibleLoad) -> str | None:
 )
 def source_flows(problem: DivisibleLoad, control: Control) -> Solution:
     """What goes over each link by the bound, the links in turn, sized by a linear programme."""
+    links = len(problem.holders) * len(problem.platform)
+    if links > MAX_LINKS:
+        control.claim(A_PAIR * links**2, f"the linear programme of {links:,} links")
     sums = Sums(problem)
     answer = sums.solve(control)
     if answer.verdict is Verdict.INFEASIBLE:

@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.execute.dask.cluster.calibration import Calibration
-from makespan.execute.dask.cluster.client import (
-    checked_client,
-    on_loop,
-    pickled_function,
-)
+from makespan.execute.dask.cluster.client import checked_client, on_loop
 from makespan.execute.dask.cluster.crew import Crew, WorkerLost, refuse_no_worker
+from makespan.execute.dask.cluster.inputs import function_as_sent
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.cluster.probe import Probe
 from makespan.execute.dask.cluster.transfers import Traffic
@@ -74,7 +71,7 @@ def calibrate(
     items = Items(sample)
     if not len(items):
         raise InputError("sample: is empty; at least one item is needed to measure anything")
-    sent = pickled_function(function)
+    sent = function_as_sent(function)
     items.refuse_unpicklable(0, 1, "sample")
 
     async def measure(tell: Tell) -> Calibration:

@@ -61,19 +61,6 @@ def pickled(value: Any, place: str) -> bytes:
     return data
 
 
-def pickled_function(function: Callable[..., Any]) -> bytes:
-    """Return a function as it is sent.
-
-    Raises
-    ------
-    InputError
-        If it can't be called, or not be pickled.
-    """
-    if not callable(function):
-        raise InputError(f"function: {function!r} can't be called")
-    return pickled(function, "function")
-
-
 def trouble_of(client: Any) -> str:
     """Say why a client can't be used any more; nothing where it can."""
     if client.status == "running":

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -17,7 +18,10 @@ from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.numeric.arrays import Floats
 from makespan.execute.dask.cluster.client import pickled
+from makespan.execute.dask.cluster.inputs import Futures, packed
 from makespan.execute.remote import FileChunk
+
+SLICED = list, tuple, range, str, bytes, bytearray
 
 
 class Files(Sequence[Path]):
@@ -59,8 +63,8 @@ class Items:
     Parameters
     ----------
     data
-        A list, a tuple or another sequence; a NumPy array, whose items are its rows; or
-        :class:`Files`. One item is one unit of load, one byte for files.
+        A NumPy array, whose items are its rows; :class:`Files`; or anything else that has a length
+        and can be iterated over. One item is one unit of load, one byte for files.
 
     Raises
     ------
@@ -71,13 +75,9 @@ class Items:
     def __init__(self, data: Any) -> None:
         if isinstance(data, Items):
             data = data.data
-        if isinstance(data, np.ndarray) and data.ndim == 0:
-            raise InputError("data: a NumPy array of no dimension has no rows to divide")
-        usable = isinstance(data, (np.ndarray, Sequence)) and not isinstance(data, (str, bytes))
-        if not usable:
-            raise InputError(
-                f"data: {shown(data)} can't be divided; a sequence, a NumPy array or Files can"
-            )
+        refuse_indivisible(data, "data")
+        if not isinstance(data, (np.ndarray, Sequence)) or isinstance(data, (deque, memoryview)):
+            data = list(data)
         self.data: Any = data
         self.edges: Floats
         if isinstance(data, Files):
@@ -134,24 +134,29 @@ class Items:
         """Return the item that the first ``load`` units end in or before."""
         return int(np.searchsorted(self.edges, load, side="left"))
 
-    def payload(self, low: int, high: int, parts: int = 1) -> tuple[Any, int]:
-        """Return what is sent of the items from ``low`` up to ``high``, and its bytes.
+    def payload(self, low: int, high: int) -> tuple[Any, int, Futures]:
+        """Return what is sent of the items from ``low`` up to ``high``, its bytes, and futures.
 
-        That is an array, or a list of so many ``parts``, each pickled as a whole: Dask would
-        serialise a list item by item.
+        That is an array, or a list of one pickle of all: Dask would serialise a list item by item.
+        The futures among the items are not sent.
         """
-        if isinstance(self.data, np.ndarray):
+        if isinstance(self.data, np.ndarray) and not self.data.dtype.hasobject:
             rows = self.data[low:high]
-            return rows, max(1, rows.nbytes)
-        cuts = [low + part * (high - low) // parts for part in range(parts + 1)]
-        sent = [pickled(self._part(*ends), "data") for ends in pairwise(cuts)]
-        return sent, sum(map(len, sent))
+            return rows, max(1, rows.nbytes), {}
+        data, futures = packed(self._part(low, high), "data")
+        return [data], len(data), futures
 
     def _part(self, low: int, high: int) -> Any:
-        if isinstance(self.data, Files):
-            paths = self.data.paths[low:high]
+        data = self.data
+        if isinstance(data, Files):
+            paths = data.paths[low:high]
             return FileChunk(tuple(path.name for path in paths), tuple(map(_content, paths)))
-        return list(self.data[low:high])
+        if isinstance(data, np.ndarray):
+            rows = data[low:high]
+            return list(rows) if any(map(_is_future, rows)) else rows
+        if isinstance(data, SLICED):
+            return list(data[low:high])
+        return [data[index] for index in range(low, high)]
 
     def refuse_unpicklable(self, low: int, high: int, place: str = "data") -> None:
         """Name the first of these items that can't be pickled.
@@ -243,6 +248,27 @@ class Inbox(Stream):
             self.data += found
             self.ended = not found
         return len(self) - before
+
+
+def refuse_indivisible(data: Any, place: str) -> None:
+    """Refuse what ``client.map`` does: what has no length, or can't be iterated over.
+
+    Raises
+    ------
+    InputError
+        With what to give.
+    """
+    try:
+        iter(data), len(data)
+    except TypeError as error:
+        raise InputError(
+            f"{place}: {shown(data)} has no items: {error}; a sequence, a set, a mapping, a NumPy"
+            " array, a Series or Files has"
+        ) from error
+
+
+def _is_future(value: Any) -> bool:
+    return type(value).__module__ == "distributed.client"
 
 
 def _content(path: Path) -> bytes:

@@ -16,7 +16,7 @@ from makespan.execute.dask.cluster.contention import Sharing, sharing
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
 from makespan.execute.dask.cluster.fit import Fit, fit, median, scaled
 from makespan.execute.dask.cluster.items import Items
-from makespan.execute.dask.cluster.transfers import Traffic
+from makespan.execute.dask.cluster.transfers import Held, Traffic
 from makespan.execute.outcome import Outcome
 from makespan.execute.progress import Tell
 
@@ -177,7 +177,7 @@ class Probe:
         traffic = self.traffic
         units = self.items.load_of(low, high)
         async with self.port:
-            held = await traffic.send(member, self.items, low, high)
+            held = await self._sent(member, low, high)
         submitted = time.time()
         tasks = traffic.start(held, 0)
         done = await traffic.finished(member, tasks)
@@ -193,11 +193,15 @@ class Probe:
         waited = held.window.seconds + (done - submitted) + window.seconds
         samples.whole.setdefault(high - low, []).append(waited)
 
+    async def _sent(self, member: Member, low: int, high: int) -> Held:
+        packed = await self.traffic.pack(member, self.items, low, high)
+        return await self.traffic.send(member, packed)
+
     async def _queue(self, member: Member, samples: Samples) -> None:
         """Measure what passes between tasks that wait for one another."""
         traffic = self.traffic
         async with self.port:
-            held = await traffic.send(member, self.items, 0, 1)
+            held = await self._sent(member, 0, 1)
         batches = [traffic.start(held, -rank) for rank in range(WAITING_TASKS)]
         tasks = [task for batch in batches for task in batch]
         await traffic.finished(member, tasks)
@@ -238,8 +242,7 @@ class Probe:
     async def _sends(self, members: list[Member], lengths: list[int]) -> float:
         """Send to all these workers at once; return the seconds until the last has it."""
         held = await _all(
-            self.traffic.send(member, self.items, 0, length)
-            for member, length in zip(members, lengths, strict=True)
+            self._sent(member, 0, length) for member, length in zip(members, lengths, strict=True)
         )
         self.traffic.release(*(one.future for one in held))
         starts, ends = [one.window.start for one in held], [one.window.end for one in held]
@@ -260,7 +263,7 @@ class Probe:
         batches = []
         for rank in range(count):
             async with self.port if shared.kind == "one-port" else nullcontext():
-                held = await traffic.send(member, self.items, 0, length)
+                held = await self._sent(member, 0, length)
             batches.append((held, traffic.start(held, -rank)))
             if rank >= AHEAD:
                 await traffic.finished(member, batches[rank - AHEAD][1])

@@ -17,9 +17,11 @@ from typing import Any
 from makespan.core.errors import ExecutionError, InputError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten, sweep_later, swept
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost, forget_outcome
+from makespan.execute.dask.cluster.inputs import Function
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.cluster.travel import work
 from makespan.execute.outcome import Outcome
+from makespan.execute.remote import Broken, failure
 
 FINE = 1e-6  # of a step of priority, between one chunk and the next
 LARGE = 50_000  # bytes of a function, from which it is sent once to each worker
@@ -41,20 +43,28 @@ class Window:
 
 
 @dataclass(slots=True)
-class Held:
-    """A chunk that lies on a worker: its items, its future, window and bytes of its transfer.
+class Packed:
+    """Items as they are sent, the bytes, and what the futures among them hold: see ``inputs``."""
 
-    Of a small chunk that goes with its tasks there is no future, but the ``payload``.
+    low: int
+    high: int
+    sent: Any
+    bytes: int
+    inputs: dict[Any, Any]
+
+
+@dataclass(slots=True)
+class Held:
+    """A chunk that lies on a worker: its key, its items, its future, and when it was sent.
+
+    Of a small chunk that goes with its tasks there is no future.
     """
 
     member: Member
     key: str
-    low: int
-    high: int
+    packed: Packed
     future: Any
     window: Window
-    bytes: int
-    payload: Any = None
 
 
 class Traffic:
@@ -68,7 +78,7 @@ class Traffic:
     crew
         The workers.
     function
-        The pickled function.
+        The function, pickled, and the futures among its keywords.
     batched
         Whether the function takes a whole chunk.
     resources
@@ -80,14 +90,14 @@ class Traffic:
     def __init__(
         self,
         crew: Crew,
-        function: bytes,
+        function: Function,
         batched: bool,
         resources: Mapping[str, float] | None = None,
         priority: float = 0.0,
     ) -> None:
         self.crew = crew
         self.client = crew.client
-        self.function = function
+        self.function, self._futures = function
         self._where = self.client.scheduler.address, self.client.security
         self.batched = batched
         self.resources = dict(resources or {}) or None
@@ -120,10 +130,56 @@ class Traffic:
         self._keys.append(f"{self._prefix}-{what}-{len(self._keys)}")
         return self._keys[-1]
 
-    async def send(
-        self, member: Member, items: Items, low: int, high: int, *, apart: bool = True
-    ) -> Held:
-        """Send the items from ``low`` to ``high``; returns when the worker has acknowledged them.
+    async def pack(self, member: Member, items: Items, low: int, high: int) -> Packed:
+        """Pickle the items from ``low`` to ``high``, and wait for the futures among them.
+
+        Raises
+        ------
+        WorkerLost
+            If the worker left meanwhile.
+        InputError
+            If an item can't be pickled.
+        """
+        try:
+            sent, count, futures = items.payload(low, high)
+        except InputError:
+            items.refuse_unpicklable(low, high)
+            raise
+        futures = self._futures | futures
+        return Packed(low, high, sent, count, await self._inputs(member, futures))
+
+    async def _inputs(self, member: Member, futures: Mapping[Any, Any]) -> dict[Any, Any]:
+        """Return futures of this client's that are done, and why there is nothing in others."""
+        from distributed import Future, wait
+
+        inputs: dict[Any, Any] = {}
+        for key, future in futures.items():
+            of = future._client
+            if of is self.client:
+                inputs[key] = future
+            elif of is not None and of.scheduler.address != self.client.scheduler.address:
+                inputs[key] = _broken(f"{key} is on another cluster, {of.scheduler.address}")
+            elif (await self.client.scheduler.get_task_status(keys=[key]))[key] is None:
+                inputs[key] = _broken(f"{key} is cancelled")
+            else:
+                inputs[key] = Future(key, self.client)
+                wanted = {"op": "client-desires-keys", "keys": [key], "client": self.client.id}
+                self.client._send_to_scheduler(wanted)
+        mine = [one for one in inputs.values() if isinstance(one, Future)]
+        if mine:
+            with self.client.as_current():
+                all_done = wait(mine)
+            with suppress(CancelledError):  # the status says so
+                await self.crew.while_there([member], all_done)
+        for future in mine:
+            if future.status == "error":
+                inputs[future.key] = Broken(failure(0, 0, await future.exception())[2])
+            elif future.status != "finished":
+                inputs[future.key] = _broken(f"{future.key} is {future.status}")
+        return inputs
+
+    async def send(self, member: Member, packed: Packed, *, apart: bool = True) -> Held:
+        """Send items; returns when the worker has acknowledged them.
 
         A small chunk that need not go ``apart`` goes with its tasks: that saves messages.
 
@@ -131,31 +187,26 @@ class Traffic:
         ------
         WorkerLost
             If the worker left.
-        InputError
-            If an item can't be pickled.
         """
         key = self._key("chunk")
-        try:
-            payload, count = items.payload(low, high)
-        except InputError:
-            items.refuse_unpicklable(low, high)
-            raise
         if len(self.function) > LARGE and member.address not in self._functions:
             function = self._scatter(member, self._key("function"), self.function)
             self._functions[member.address] = asyncio.ensure_future(function)
         start = time.time()
-        if not apart and count <= SMALL and member.address not in self._functions:
-            return Held(member, key, low, high, None, Window(start, start), count, payload)
+        if not apart and packed.bytes <= SMALL and member.address not in self._functions:
+            return Held(member, key, packed, None, Window(start, start))
         try:
-            future = await self._scatter(member, key, payload)
+            future = await self._scatter(member, key, packed.sent)
             if member.address in self._functions:
                 await asyncio.shield(self._functions[member.address])
         except WorkerLost:
             raise
         except Exception as error:
-            items.refuse_unpicklable(low, high)
-            raise ExecutionError(f"items {low} to {high - 1} can't be sent: {error}") from error
-        return Held(member, key, low, high, future, Window(start, time.time()), count)
+            raise ExecutionError(
+                f"items {packed.low} to {packed.high - 1} can't be sent: {error}"
+            ) from error
+        packed.sent = None
+        return Held(member, key, packed, future, Window(start, time.time()))
 
     async def _scatter(self, member: Member, key: str, payload: Any) -> Any:
         scattered = asyncio.ensure_future(
@@ -177,21 +228,24 @@ class Traffic:
 
     def start(self, held: Held, priority: int) -> list[Any]:
         """Start the function on a chunk, a task for each thread; returns at once."""
-        member = held.member
+        member, packed = held.member, held.packed
         there = self._functions.get(member.address)
         function = self.function if there is None else there.result()
+        parts = min(member.threads, packed.high - packed.low)
         futures = []
-        for _ in range(min(member.threads, held.high - held.low)):
+        for _ in range(parts):
             key = self._key("work")
             self._alive[key] = self.client.submit(
                 work,
                 function,
-                held.payload if held.future is None else held.future,
+                packed.sent if held.future is None else held.future,
                 held.key,
-                held.low,
-                held.high,
+                packed.low,
+                packed.high,
                 self.batched,
-                min(member.threads, held.high - held.low),
+                parts,
+                packed.inputs,
+                not member.address.startswith("inproc://"),
                 key=key,
                 workers=[member.address],
                 allow_other_workers=False,
@@ -324,6 +378,10 @@ class Traffic:
         for sending in done:
             if not sending.cancelled() and sending.exception() is None:
                 self._alive.update(sending.result())
+
+
+def _broken(why: str) -> Broken:
+    return Broken(failure(0, 0, CancelledError(f"the future {why}"))[2])
 
 
 def _given_up(error: BaseException | None) -> bool:

@@ -6,10 +6,11 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from types import FunctionType
 from typing import Any
 
+from makespan.core.cached import cached_property
 from makespan.core.errors import InputError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten
 from makespan.execute.dask.cluster.client import pickled

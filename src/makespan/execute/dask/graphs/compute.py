@@ -19,7 +19,7 @@ from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
 from makespan.execute.dask.graphs.internals import missing
-from makespan.execute.dask.graphs.learning.choice import NOT_SEEN, TINY, choose, tiny
+from makespan.execute.dask.graphs.learning.choice import COMPARED, NOT_SEEN, TINY, choose, tiny
 from makespan.execute.dask.graphs.learning.costs import problem_of
 from makespan.execute.dask.graphs.learning.known import CLUSTERS, Alike, Cluster, Known
 from makespan.execute.dask.graphs.learning.structure import Structure, structure_of
@@ -50,16 +50,19 @@ def compute(
     *,
     plan: Result | TaskGraph | None = None,
     keys: Any = None,
+    optimize_graph: bool = True,
     time_limit: float = TIME_LIMIT,
     keep_going: bool = False,
     progress: Progress = True,
 ) -> Execution:
     """Compute a Dask graph on a cluster: first as Dask places it, later as planned where that pays.
 
-    The first run of a graph is Dask's own, and watched: what tasks took, how large results are, how
-    long transfers lasted. Later runs of graphs of the same structure, on the same workers, are
-    planned from that where the plan promises to be faster by a clear margin, and did not take
-    longer when it was tried. The first of ``events`` says what was done and why.
+    The first two runs of a graph are Dask's own, and watched: what tasks took, how large results
+    are, how long transfers lasted. Later runs of graphs of the same structure, on the same workers,
+    are planned from that where the plan promises to be faster by a clear margin, and kept that
+    promise when it was tried. What the first run took counts only until there is a second, as it
+    may have to import and to compile; a first run that was long enough is planned from at once. The
+    first of ``events`` says what was done and why.
 
     In a planned run each task is pinned to its worker, with a priority in the order of the plan.
     Where a task might overtake one that is planned before it, it is made to wait for it (a chain
@@ -73,6 +76,8 @@ def compute(
         A plan of the graph: its tasks are named by the keys after Dask's optimisation, a tuple as
         ``name[0,1]``; its machines are workers. Or a problem, which is planned. Either is carried
         out whatever it promises. None: as above.
+    optimize_graph
+        Whether Dask optimises collections first, as in ``dask.compute``.
     time_limit
         Of the search for a plan, seconds; without a plan given at most 3 % of the time expected.
 
@@ -100,7 +105,7 @@ def compute(
     5
     """
     begun = time.perf_counter()
-    work = work_of(collection, keys)
+    work = work_of(collection, keys, optimize_graph=optimize_graph)
     with client_or_local(client) as own, teller(progress) as tell:
         job = _Job(own, work, tell, begun)
         if plan is None:
@@ -124,6 +129,7 @@ def measure(
     client: Client,
     *,
     keys: Any = None,
+    optimize_graph: bool = True,
     progress: Progress = True,
 ) -> TaskGraph:
     """Compute a graph as Dask places it, and return what was seen as a problem to plan.
@@ -132,6 +138,8 @@ def measure(
     ----------
     collection, client, keys, progress
         As everywhere in :mod:`makespan.execute.dask`.
+    optimize_graph
+        As in :func:`compute`.
 
     Returns
     -------
@@ -145,7 +153,7 @@ def measure(
     ExecutionError
         If there is no worker, a task fails, or a worker is lost meanwhile.
     """
-    work = work_of(collection, keys)
+    work = work_of(collection, keys, optimize_graph=optimize_graph)
     with teller(progress) as tell:
         return _Job(checked_client(client), work, tell, time.perf_counter()).as_problem()
 
@@ -183,6 +191,8 @@ class _Job:
         why = NOT_SEEN if known is None else known.why
         if lacking := missing():
             why = f"left to Dask: this version of distributed has no {lacking[0]}"
+        elif known is not None and known.compared:
+            why = COMPARED
         elif known is not None and known.plan is not None:
             found = on_loop(self.client, lambda: self._as_planned(alike, time_limit))
             if isinstance(found, Execution):
@@ -300,7 +310,7 @@ class _Job:
         inner = max((end for _, end in times), default=0.0) - min(
             (t for t, _ in times), default=0.0
         )
-        known.own.add(execution.seconds, min(execution.seconds, inner))
+        known.add_own(execution.seconds, min(execution.seconds, inner))
         known.seen += 1
         return known, watch.structure, noted.members
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+from makespan.core.cached import cached_property
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import shown
+from makespan.core.numeric.sorting import inverse
 from makespan.core.system.extras import optional
-from makespan.taskgraph.formats.dask_graph import key_name, sorted_by
+from makespan.taskgraph.model.dask_graph import key_name, sorted_by
 
 
 class Work:
@@ -102,15 +107,18 @@ class Work:
         return [(source, key) for key in self.nodes for source in self.inputs(key)]
 
 
-def work_of(collection: Any, keys: Any = None) -> Work:
-    """Return the tasks of a collection, of a list of collections, or of a graph.
+def work_of(collection: Any, keys: Any = None, *, optimize_graph: bool = True) -> Work:
+    """Return the tasks of a collection, of collections in containers, or of a graph.
 
     Parameters
     ----------
     collection
-        A Dask collection, a list or tuple of them, or a graph (a mapping) with ``keys``.
+        A Dask collection, a container that ``dask.compute`` looks into, with at least one
+        collection in it at any depth, or a graph (a mapping) with ``keys``.
     keys
         The key, or (nested) list of keys, of a graph that are wanted.
+    optimize_graph
+        Whether Dask optimises collections first.
 
     Raises
     ------
@@ -121,64 +129,85 @@ def work_of(collection: Any, keys: Any = None) -> Work:
     """
     optional("dask._task_spec")
     optional("dask._expr")
-    if isinstance(collection, Mapping):
-        if keys is None:
-            raise InputError("keys: are missing; a graph is computed for keys of it")
-        return _of_graph(collection, keys)
-    if keys is not None:
-        raise InputError("keys: belong to a graph; a collection is computed as a whole")
-    from dask.base import is_dask_collection
+    from dask.base import is_dask_collection, unpack_collections
 
-    single = is_dask_collection(collection)
-    many = [collection] if single else collection
-    if not isinstance(many, (list, tuple)) or not many or not all(map(is_dask_collection, many)):
+    if keys is not None:
+        if not isinstance(collection, Mapping) or is_dask_collection(collection):
+            raise InputError("keys: belong to a graph; a collection is computed as a whole")
+        return _of_graph(collection, keys)
+    found, repack = unpack_collections(collection)
+    if not found and isinstance(collection, Mapping):
+        raise InputError("keys: are missing; a graph is computed for keys of it")
+    if not found:
         raise InputError(
-            f"collection: {shown(collection)} is not a Dask collection, a list of them or a graph"
+            f"collection: {shown(collection)} is not a Dask collection, a container of them "
+            "or a graph"
         )
-    kind = type(many)
+    many, place = _grouped(found, optimize_graph)
 
     def packed(results: Sequence[Any]) -> Any:
-        return results[0] if single else kind(results)
+        return repack([results[each] for each in place])[0]
 
     return Work(
-        partial(_optimised, list(many)),
+        partial(_optimised, many, optimize_graph),
         packed,
-        lambda client: list(client.compute(list(many))),
-        lambda: (kind.__name__, *map(_likeness, many)),
+        lambda client: list(client.compute(many, optimize_graph=optimize_graph)),
+        lambda: (optimize_graph, *map(_likeness, many)),
     )
 
 
-def _optimised(many: list[Any]) -> tuple[dict[Any, Any], tuple[Any, ...]]:
+def _grouped(found: Sequence[Any], optimize_graph: bool) -> tuple[list[Any], list[int]]:
+    """Return collections by what optimises them, and the place of each that was found there.
+
+    Dask puts those together that one function optimises, and returns results in that order, not
+    in that of the call: in version 2026.8 ``dask.compute(array, delayed, array)`` swaps two.
+    """
+    from dask._expr import HLGExpr
+    from dask.base import collections_to_expr
+
+    groups: dict[Any, list[int]] = {}
+    for number, each in enumerate(collections_to_expr(found, optimize_graph).operands):
+        optimiser = each.low_level_optimizer if isinstance(each, HLGExpr) else None
+        groups.setdefault(optimiser, []).append(number)
+    order = [number for group in groups.values() for number in group]
+    return [found[number] for number in order], inverse(np.array(order)).tolist()
+
+
+def _optimised(many: list[Any], optimize_graph: bool) -> tuple[dict[Any, Any], tuple[Any, ...]]:
     """Return what Dask makes of collections, and the wanted keys."""
     from dask._expr import FinalizeCompute
     from dask._task_spec import convert_legacy_graph
     from dask.base import collections_to_expr
     from dask.core import flatten
 
-    expression = FinalizeCompute(collections_to_expr(many)).optimize()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # Dask has warned when it was handed over
+        expression = FinalizeCompute(collections_to_expr(many, optimize_graph)).optimize()
     nodes = convert_legacy_graph(expression.__dask_graph__())
     return nodes, tuple(flatten(expression.__dask_keys__()))
 
 
 def _likeness(collection: Any) -> Hashable:
     """Return what a collection looks like, without working out its tasks."""
+    from dask._expr import Expr
     from dask.blockwise import Blockwise
-    from dask.highlevelgraph import HighLevelGraph
+    from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
     from dask.utils import key_split
 
     found = (getattr(collection, name, None) for name in ("chunks", "npartitions"))
     shape = str([each for each in found if isinstance(each, (tuple, int))])
-    if not hasattr(collection, "__dask_layers__"):
-        expression = getattr(collection, "expr", None)
-        parts = [type(each).__name__ for each in expression.walk()] if expression else []
-    elif isinstance(collection.dask, HighLevelGraph):
+    inside: Any = getattr(collection, "__dask_exprs__", tuple)() or ()  # of what holds arrays
+    expressions = [e for e in (getattr(collection, "expr", None), *inside) if isinstance(e, Expr)]
+    if expressions:
+        parts = [type(each).__name__ for expression in expressions for each in expression.walk()]
+    elif isinstance(graph := collection.__dask_graph__(), HighLevelGraph):
         parts = [
-            f"{key_split(name)} {len(layer) if told else ''}"
-            for name, layer in collection.dask.layers.items()
-            for told in [isinstance(layer, Blockwise) or layer.is_materialized()]
+            f"{key_split(name)} {len(layer) if counted else ''}"
+            for name, layer in graph.layers.items()
+            for counted in [isinstance(layer, (Blockwise, MaterializedLayer))]  # from the start on
         ]
     else:
-        parts = [str(key_split(key)) for key in collection.dask]
+        parts = [str(key_split(key)) for key in graph]
     return type(collection).__name__, shape, tuple(sorted(Counter(parts).items()))
 
 

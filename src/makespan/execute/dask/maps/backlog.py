@@ -19,16 +19,17 @@ OVERDUE = 0.02  # seconds beyond what was expected: somebody who has nothing to 
 class Chunk:
     """Items for a worker.
 
-    ``came`` once it lies on its worker, as ``key``; there so many tasks of it are not done
-    (``running``), and all items before ``begun`` are done or under way. ``again`` where others were
-    given its items, too; ``alone`` where its worker has nothing else meanwhile; ``long`` where it
-    turned out to take longer than the costs say.
+    ``sent`` once its transfer has begun, ``came`` once it lies on its worker, as ``key``; there so
+    many tasks of it are not done (``running``), and all items before ``begun`` are done or under
+    way. ``again`` where others were given its items, too; ``alone`` where its worker has nothing
+    else meanwhile; ``long`` where it turned out to take longer than the costs say.
     """
 
     item: int
     worker: str
     range: Range
     units: float
+    sent: bool = False
     came: bool = False
     again: bool = False
     alone: bool = False

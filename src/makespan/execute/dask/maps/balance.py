@@ -62,10 +62,10 @@ class Balance:
         return max(0.0, following)
 
     def _held(self) -> list[tuple[str, list[Chunk]]]:
-        """Return what each worker holds that is there."""
+        """Return what each worker holds that is there, or on its way."""
         held: dict[str, list[Chunk]] = {}
         for chunk in self.run.open:
-            if not chunk.again and chunk.worker in self.run.crew.members:
+            if chunk.sent and not chunk.again and chunk.worker in self.run.crew.members:
                 held.setdefault(chunk.worker, []).append(chunk)
         return list(held.items())
 
@@ -114,7 +114,8 @@ class Balance:
 
     def _do_again(self, name: str) -> None:
         """Let others do what a worker holds, too."""
-        chunks = [one for one in self.run.open if one.worker == name and not one.again]
+        held = (one for one in self.run.open if one.worker == name)
+        chunks = [one for one in held if one.sent and not one.again]
         for chunk in chunks:
             chunk.again = True
             self.run.give_back(chunk)

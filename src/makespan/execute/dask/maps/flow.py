@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any
 
+from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.client import on_loop
 from makespan.execute.dask.execution import Execution, checked
 from makespan.execute.dask.maps.carry_out import carry_out
 from makespan.execute.dask.maps.job import Job
+from makespan.execute.outcome import Failure
 
 
 class Background:
@@ -61,6 +64,28 @@ class Background:
         return self._came[0]
 
 
+class Raised:
+    """What items raised, whose failures are noted before their results are kept."""
+
+    def __init__(self, failures: Sequence[Failure]) -> None:
+        self._failures, self._seen = failures, 0
+        self._of: dict[int, Failure] = {}
+
+    def by(self, item: int) -> BaseException | None:
+        """Return what is to be raised for an item, with the worker's traceback as a note."""
+        while self._seen < len(self._failures):
+            one = self._failures[self._seen]
+            self._of |= dict.fromkeys(range(one.first, one.last + 1), one)
+            self._seen += 1
+        found = self._of.get(item)
+        if found is None:
+            return None
+        if isinstance(found.error, ExecutionError):
+            return BrokenExecutor(f"several workers died on an item: {found.error}")
+        found.error.add_note(found.traceback)
+        return found.error
+
+
 def _run(
     client: Any,
     job: Job,
@@ -85,7 +110,13 @@ def _run(
 
 
 def in_order(
-    client: Any, job: Job, held: ExitStack, *, keep_going: bool, seconds: float | None = None
+    client: Any,
+    job: Job,
+    held: ExitStack,
+    *,
+    keep_going: bool,
+    raising: bool = False,
+    seconds: float | None = None,
 ) -> tuple[Iterator[Any], Background]:
     """Begin a job; return its results in the order of the data as they come, and itself.
 
@@ -93,10 +124,13 @@ def in_order(
     ----------
     held
         What is closed at the end.
+    raising
+        Whether what an item raised is raised in its place.
     seconds
         After which ``TimeoutError`` is raised where a result is not there, and the job stopped.
     """
     ready: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
+    raised = Raised(job.failures)
     until = None if seconds is None else time.monotonic() + seconds
     taken = 0
     job = replace(
@@ -121,7 +155,10 @@ def in_order(
                     waiting[found[0]] = found[1]
                     while taken in waiting:
                         values = waiting.pop(taken)
-                        yield from values
+                        for item, value in enumerate(values, start=taken):
+                            if raising and (error := raised.by(item)) is not None:
+                                raise error
+                            yield value
                         taken += len(values)
                         running.call_soon(job.changed.set)
             finally:

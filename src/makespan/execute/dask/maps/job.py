@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 from makespan.core.errors import InputError
+from makespan.core.inputs.mistakes import shown
 from makespan.core.system.extras import optional
 from makespan.execute.dask.cluster.crew import ANY, Member, Only
+from makespan.execute.dask.cluster.inputs import Function
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.maps.backlog import Chunk
 from makespan.execute.dask.maps.costs import Costs
 from makespan.execute.dask.maps.order import Order
+from makespan.execute.outcome import Failure
 from makespan.execute.progress import Tell
 from makespan.flow.result import Result
 
@@ -25,7 +30,7 @@ class Job:
     Parameters
     ----------
     function, items, batched
-        The pickled function, the data, and whether it takes a whole chunk.
+        The function as it is sent, the data, and whether it takes a whole chunk.
     tell
         Called with the share of the items that are done, and what was done last.
     recall, learn
@@ -47,9 +52,11 @@ class Job:
         of that. None: it is read as fast as it is needed.
     changed
         Set whenever there may be something to do.
+    failures
+        What failed, noted before :attr:`keep` is called with the results, None for it.
     """
 
-    function: bytes
+    function: Function
     items: Items
     batched: bool
     tell: Tell
@@ -64,6 +71,7 @@ class Job:
     keep: Callable[[int, Any], None] | None = None
     taken: Callable[[], int] | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+    failures: list[Failure] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,16 +85,18 @@ class Wanted:
 
 def annotated(
     *,
-    workers: str | Iterable[str] | None,
+    workers: str | int | Iterable[str | int] | None,
     resources: Mapping[str, float] | None,
     retries: int | None,
+    priority: float | None = None,
 ) -> Wanted:
     """Return what is wanted; an argument that is given wins.
 
     Raises
     ------
     InputError
-        If an annotation is a function of keys: chunks have none that anybody knows.
+        If an annotation is a function of keys: chunks have none that anybody knows. If a priority
+        or retries are not numbers.
     """
     found = optional("dask").get_annotations()
     for name in ("workers", "resources", "retries", "priority"):
@@ -96,10 +106,18 @@ def annotated(
                 " needed"
             )
     workers = found.get("workers") if workers is None else workers
-    named = [workers] if isinstance(workers, str) else workers or ()
+    named = [workers] if isinstance(workers, (str, int)) else workers or ()
     resources = found.get("resources") if resources is None else resources
     return Wanted(
         only=Only(frozenset(str(one) for one in named), resources or {}),
-        retries=int(found.get("retries", 0) if retries is None else retries),
-        priority=float(found.get("priority", 0.0)),
+        retries=int(_number("retries", retries, found)),
+        priority=_number("priority", priority, found),
     )
+
+
+def _number(name: str, given: float | None, annotations: Mapping[str, Any]) -> float:
+    """Return an argument, or else what is annotated, or 0."""
+    value = annotations.get(name, 0.0) if given is None else given
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise InputError(f"{name}: {shown(value)} is not a number")
+    return float(value)

@@ -10,11 +10,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from makespan.core.errors import InputError
+from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.suggest import did_you_mean, keywords_of, suggesting
 from makespan.execute.dask.cluster.calibration import Calibration
-from makespan.execute.dask.cluster.client import client_or_local, pickled_function
+from makespan.execute.dask.cluster.client import client_or_local
 from makespan.execute.dask.cluster.crew import Member
-from makespan.execute.dask.cluster.items import Items, Stream
+from makespan.execute.dask.cluster.inputs import function_as_sent
+from makespan.execute.dask.cluster.items import Items, Stream, refuse_indivisible
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.compute import forget_graphs
 from makespan.execute.dask.maps.carry_out import carried_out
@@ -23,10 +26,20 @@ from makespan.execute.dask.maps.flow import Background, in_order
 from makespan.execute.dask.maps.job import Job, annotated
 from makespan.execute.dask.maps.memory import MEMORIES, Memory, key_of
 from makespan.execute.progress import Progress, teller
-from makespan.execute.remote import on_rows, told, tried
+from makespan.execute.remote import Call
 
 if TYPE_CHECKING:
     from distributed import Client
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "key": (None, "tasks hold chunks of items, so that no item has a key"),
+    "pure": (False, "every item is a call of its own, as with pure=False"),
+    "actor": (False, "results come back as values; client.map makes actors"),
+    "actors": (False, "results come back as values; client.map makes actors"),
+    "allow_other_workers": (False, "the named workers are kept to; leave workers out to allow all"),
+    "fifo_timeout": (None, "chunks have their order by priority"),
+}
+"""Parameters of ``client.map``: the value that changes nothing, and why there is no other."""
 
 
 def map(  # noqa: A001
@@ -36,9 +49,10 @@ def map(  # noqa: A001
     client: Client | None = None,
     batched: bool = False,
     batch_size: int | None = None,
-    workers: str | Iterable[str] | None = None,
+    workers: str | int | Iterable[str | int] | None = None,
     resources: Mapping[str, float] | None = None,
     retries: int | None = None,
+    priority: float | None = None,
     calibration: Calibration | str | os.PathLike[str] | None = None,
     keep_going: bool = False,
     progress: Progress = True,
@@ -54,9 +68,12 @@ def map(  # noqa: A001
     learnt is kept for later calls, until :func:`forget`. Without a worker one is waited for, as by
     ``client.map``.
 
-    What ``dask.annotate`` says of ``workers``, ``resources`` and ``retries`` holds where the
-    argument is not given, and its ``priority`` does; not ``allow_other_workers``: named ones are
-    kept to.
+    What ``dask.annotate`` says of ``workers``, ``resources``, ``retries`` and ``priority`` holds
+    where the argument is not given; not ``allow_other_workers``: named ones are kept to.
+
+    Futures among the items, in lists, tuples, sets and values of dictionaries, and among the
+    ``keywords`` are replaced by what they hold; an asynchronous function is awaited on the worker.
+    The page "What `dask.map` takes" has it all, beside ``client.map``.
 
     Parameters
     ----------
@@ -75,11 +92,15 @@ def map(  # noqa: A001
         What each call needs of its worker's resources, such as ``{"GPU": 1}``.
     retries
         How often a call that raises is made again, on the same worker; None: never.
+    priority
+        Among what else the cluster has to do; higher is sooner. None: 0.
     calibration
         What :func:`calibrate` measured, or a file of it, to begin with in place of what was learnt
         before.
     keywords
-        Passed to the function.
+        Passed to the function. ``key``, ``pure``, ``actor``, ``actors``, ``allow_other_workers``
+        and ``fifo_timeout`` of ``client.map`` are refused with the reason, unless the function has
+        a parameter of that name.
 
     Returns
     -------
@@ -110,6 +131,7 @@ def map(  # noqa: A001
         workers=workers,
         resources=resources,
         retries=retries,
+        priority=priority,
         calibration=calibration,
     ) as (used, job):
         return carried_out(used, job, keep_going=keep_going)
@@ -156,6 +178,7 @@ def begin(
     keywords: Mapping[str, Any] = MappingProxyType({}),
     keep_going: bool = False,
     progress: Progress = False,
+    raising: bool = False,
     seconds: float | None = None,
     **options: Any,
 ) -> tuple[Iterator[Any], Background]:
@@ -163,7 +186,9 @@ def begin(
     with ExitStack() as held:
         entered = prepared(function, data, more, client, progress, keywords, **options)
         used, job = held.enter_context(entered)
-        return in_order(used, job, held.pop_all(), keep_going=keep_going, seconds=seconds)
+        return in_order(
+            used, job, held.pop_all(), keep_going=keep_going, raising=raising, seconds=seconds
+        )
 
 
 @contextmanager
@@ -177,28 +202,28 @@ def prepared(
     *,
     batched: bool = False,
     batch_size: int | None = None,
-    workers: str | Iterable[str] | None = None,
+    workers: str | int | Iterable[str | int] | None = None,
     resources: Mapping[str, float] | None = None,
     retries: int | None = None,
+    priority: float | None = None,
     calibration: Calibration | str | os.PathLike[str] | None = None,
-    caught: bool = False,
 ) -> Iterator[tuple[Any, Job]]:
-    """Give the client, and the job that these arguments ask for.
-
-    Where what is raised is ``caught``, results are what :func:`makespan.execute.remote.told` gives.
-    """
+    """Give the client, and the job that these arguments ask for."""
     if more and (more[-1] is None or _is_client(more[-1])):
         *more, client = more
     measured = None if calibration is None else Calibration.given(calibration)
-    wanted = annotated(workers=workers, resources=resources, retries=retries)
-    whole = _call(function, keywords, len(more) + 1, batched, wanted.retries)
+    own = _parameters(function)
+    if priority is not None and own is not None and "priority" in own:  # as any other keyword
+        keywords, priority = {**keywords, "priority": priority}, None
+    keywords = _for_function(own, keywords)
+    wanted = annotated(workers=workers, resources=resources, retries=retries, priority=priority)
     items = _items(data, more)
-    sent = pickled_function(partial(told, whole) if caught else whole)
+    sent = function_as_sent(Call(function, keywords, bool(more), wanted.retries))
     with client_or_local(client) as used, teller(progress) as tell:
         memory = MEMORIES.setdefault(used.scheduler.address, Memory())
         if isinstance(items, Stream):
             items.read(1)
-        key = key_of(whole, items, batched)
+        key = key_of(partial(function, **keywords), items, batched)
 
         def recall(members: Mapping[str, Member]) -> Costs:
             if measured is not None:
@@ -240,38 +265,37 @@ def _items(data: Any, more: Sequence[Any]) -> Items:
         return data
     if isinstance(data, Iterator) or any(isinstance(one, Iterator) for one in more):
         return Stream(zip(data, *more, strict=False) if more else iter(data))
-    if more:
-        return Items(list(zip(data, *more, strict=False)))
-    return Items(data if hasattr(data, "__len__") or not isinstance(data, Iterable) else [*data])
+    data, *more = (
+        one if hasattr(one, "__len__") or not isinstance(one, Iterable) else [*one]
+        for one in (data, *more)
+    )
+    refuse_indivisible(data, "data")
+    for place, one in enumerate(more):
+        refuse_indivisible(one, f"more[{place}]")
+    return Items(list(zip(data, *more, strict=False)) if more else data)
 
 
-def _call(
-    function: Callable[..., Any],
-    keywords: Mapping[str, Any],
-    sequences: int,
-    batched: bool,
-    retries: int,
-) -> Callable[..., Any]:
-    """Return what is called with an item, or a batch: the function with all that goes with it."""
-    call = function
-    if keywords:
-        _refuse_unknown(function, keywords)
-        call = partial(call, **keywords)
-    if sequences > 1:
-        call = partial(on_rows, call, batched)
-    return partial(tried, call, retries) if retries else call
-
-
-def _refuse_unknown(function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
-    """Refuse arguments that neither the function nor map has."""
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter] | None:
+    """Return the parameters of a function, None where nobody knows them."""
     try:
-        taken = inspect.signature(function).parameters
+        return inspect.signature(function).parameters
     except (TypeError, ValueError):
-        return
-    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken.values()):
-        return
-    known = {*keywords_of(map), *taken}
-    for name in keywords:
-        if name not in known:
-            hint = did_you_mean(name, known)
+        return None
+
+
+def _for_function(
+    own: Mapping[str, inspect.Parameter] | None, keywords: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what is passed on; refuse what neither the function nor map can do anything with."""
+    some = own is None or any(one.kind is inspect.Parameter.VAR_KEYWORD for one in own.values())
+    named = own or {}
+    passed = {}
+    for name, value in keywords.items():
+        if name in named or (some and name not in REFUSED) or (some and name == "key"):
+            passed[name] = value
+        elif name not in REFUSED:
+            hint = did_you_mean(name, {*keywords_of(map), *named})
             raise TypeError(f"neither map() nor the function has a parameter {name!r}{hint}")
+        elif value is not REFUSED[name][0]:
+            raise InputError(f"{name}: {shown(value)} can't be had; {REFUSED[name][1]}")
+    return passed

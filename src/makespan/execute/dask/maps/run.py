@@ -14,7 +14,8 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.machines import Worker
 from makespan.divisible.problem import DivisibleLoad
-from makespan.execute.dask.cluster.client import checked_client, pickled_function
+from makespan.execute.dask.cluster.client import checked_client
+from makespan.execute.dask.cluster.inputs import function_as_sent
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.maps.backlog import Chunk
@@ -76,7 +77,7 @@ def run(
     client = checked_client(client)
     items = Items(data)
     refuse_unusable(plan, items)
-    sent = pickled_function(function)
+    sent = function_as_sent(function)
     costs = _costs(plan)
     chunks, order = _planned(plan, items)
     with teller(progress) as tell:

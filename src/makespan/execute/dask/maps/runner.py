@@ -14,7 +14,7 @@ from makespan.core.errors import ExecutionError
 from makespan.core.schedule import Activity
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
 from makespan.execute.dask.cluster.items import Stream
-from makespan.execute.dask.cluster.transfers import Traffic, Window
+from makespan.execute.dask.cluster.transfers import Packed, Traffic, Window
 from makespan.execute.dask.maps.backlog import AHEAD, Backlog, Chunk
 from makespan.execute.dask.maps.balance import Balance
 from makespan.execute.dask.maps.costs import Costs
@@ -61,7 +61,7 @@ class Run:
         self._reached: set[str] = set()  # workers that something came to, by address
         self.pieces: dict[int, Any] = {}
         self.keep = job.keep or self.pieces.__setitem__
-        self.failures: list[Failure] = []
+        self.failures = job.failures
         self.events: list[str] = []
         self.learning: float | None = None  # when every worker had returned something
         self.planning = 0.0  # seconds
@@ -206,7 +206,10 @@ class Run:
             if order is not None:
                 await order.turn(Activity.SEND, chunk.item)
             member = self.crew.member(chunk.worker)
-            await self._carry_out(chunk, member)
+            packed = await self.traffic.pack(member, self.items, chunk.range.low, chunk.range.high)
+            self.backlog.heard(chunk.worker)  # it may have waited for futures
+            chunk.sent = True
+            await self._carry_out(chunk, member, packed)
         except WorkerLost:
             log.info("chunk %d is lost with worker %s", chunk.item, chunk.worker)
             if not chunk.again:
@@ -222,13 +225,12 @@ class Run:
         if self.order is not None:
             self.order.done(activity, chunk.item)
 
-    async def _carry_out(self, chunk: Chunk, member: Member) -> None:
+    async def _carry_out(self, chunk: Chunk, member: Member, packed: Packed) -> None:
         traffic, record, name = self.traffic, self.record, chunk.worker
-        low, high = chunk.range.low, chunk.range.high
-        held = await traffic.send(member, self.items, low, high, apart=not self.sizes.few)
+        held = await traffic.send(member, packed, apart=not self.sizes.few)
         self._over(Activity.SEND, chunk)
         record.transfer("send", name, chunk.item, chunk.units, held.window)
-        self.costs.sent(name, chunk.units, held.bytes, held.window.seconds)
+        self.costs.sent(name, chunk.units, packed.bytes, held.window.seconds)
         self._reached.add(member.address)
         tasks = traffic.start(held, -chunk.item)
         try:
@@ -317,7 +319,7 @@ class Run:
 
     def _lost(self, chunk: Chunk, member: Member | None) -> None:
         """Give what is missing of a lost chunk to others, or find out whether it is to blame."""
-        blamed = member is not None and not member.retired
+        blamed = chunk.sent and member is not None and not member.retired
         reached = member is not None and member.address in self._reached
         if not blamed or not (chunk.came or chunk.alone or not reached):
             self.give_back(chunk)

@@ -11,7 +11,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
-from makespan.taskgraph.model.copies import Copies
+from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.placing.board import schedule_of
 from makespan.taskgraph.placing.copies.loops import insert_copies, needed_copies
 from makespan.taskgraph.placing.insertion import in_order

@@ -40,7 +40,10 @@ class Known:
 
     ``took`` has the (worker, seconds) of each task, ``size`` the bytes of results, ``placed`` the
     order and the workers of the last run as Dask placed it, ``busy`` the seconds of computing and
-    sending in it; ``seen`` counts all runs, planned ones too.
+    sending in it; ``seen`` counts all runs, planned ones too. What the first run took counts only
+    until there is another, as it may have imported and compiled: ``warm`` says whether ``own`` has
+    another. ``promised`` are the seconds that the plan promises; ``compared`` says whether the next
+    run shall be Dask's, to compare with the plan.
     """
 
     took: dict[int, deque[tuple[str, float]]] = field(default_factory=dict)
@@ -50,14 +53,23 @@ class Known:
     planned: Runs = field(default_factory=Runs)
     seen: int = 0
     busy: float = 0.0
+    warm: bool = False
     plan: Result | None = None
+    promised: float = 0.0
+    compared: bool = False
     why: str = ""
     asked: int = 0
 
     @property
     def due(self) -> bool:
         """Whether to decide anew with the next run: each time that twice as many were seen."""
-        return self.seen + 1 >= 2 * self.asked
+        return self.compared or self.seen + 1 >= 2 * self.asked
+
+    def add_own(self, whole: float, inner: float) -> None:
+        """Note a run as Dask placed it."""
+        if self.own.whole and not self.warm:
+            self.own, self.warm = Runs(), True
+        self.own.add(whole, inner)
 
 
 @dataclass(slots=True)
@@ -113,7 +125,10 @@ class Cluster:
             for key, (start, end) in seen.computed.items():
                 task = number[key]
                 known.busy += (end - start) * own
-                known.took.setdefault(task, deque(maxlen=LAST)).append((worker, end - start))
+                times = known.took.setdefault(task, deque(maxlen=LAST))
+                if known.seen == 1:
+                    times.clear()
+                times.append((worker, end - start))
                 if own:
                     known.placed[task] = start, worker
         for worker, seen in found.items():

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 
+from makespan.core.cached import cached_property
 from makespan.core.errors import MakespanError
 from makespan.core.schedule import Schedule
 from makespan.execute.dask.cluster.crew import Crew, Member

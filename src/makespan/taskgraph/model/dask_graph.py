@@ -8,13 +8,14 @@ from typing import Any
 from makespan.core.errors import ProblemError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.system.extras import optional
-from makespan.taskgraph.model.dag import Dag
 
 Measure = Callable[[Any], float]
 
 
-def dag_of(graph: Any, *, work: Measure | None = None, size: Measure | None = None) -> Dag:
-    """Return the tasks of a Dask collection or graph; see :meth:`Dag.from_dask`.
+def tasks_and_edges(
+    graph: Any, *, work: Measure | None = None, size: Measure | None = None
+) -> tuple[list[tuple[str, float]], list[tuple[str, str, float]]]:
+    """Return the tasks and edges of a Dask collection or graph, as :class:`Dag` takes them.
 
     Names are the keys: a text as it is, a tuple as ``name[0,1]``. An edge has the size of the
     result of its source.
@@ -32,7 +33,7 @@ def dag_of(graph: Any, *, work: Measure | None = None, size: Measure | None = No
         by_name = {names[each]: each for each in dependencies[key]}
         for source in before:
             edges.append((source, name, 1.0 if size is None else size(by_name[source])))
-    return Dag(tasks, edges)
+    return tasks, edges
 
 
 def _graph(graph: Any) -> tuple[dict[Any, str], dict[Any, set[Any]]]:

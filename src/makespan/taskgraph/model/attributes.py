@@ -18,7 +18,7 @@ from makespan.taskgraph.model.columns import CORES as HELD
 SHOWN = 8
 ANY = Rule()
 LABEL, CORES = "label", "cores"
-NUMBER = re.compile(r"[+-]?+(\d++\.?+\d*+|\.\d++)(e[+-]?+\d++)?+", re.ASCII | re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?+(\d++\.?+\d*+|\.\d++)(e[+-]?+\d++)?", re.ASCII | re.IGNORECASE)
 
 DRAWING = frozenset(
     """
