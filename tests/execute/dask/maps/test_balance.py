@@ -122,3 +122,25 @@ def test_who_is_sent_away_is_not_blamed() -> None:
     assert "was retired" in run.events[0]
     assert not run.suspects
     assert len(simulation.calls) < 340
+
+
+def test_who_waits_for_futures_is_not_late() -> None:
+    """Others would wait for the same ones."""
+    simulation = Simulation([0.01] * 300, 3, there=lambda first: 30.0 if first > 297 else 0.0)
+    run, took = simulation.go()
+    assert 30.0 < took < 31.0
+    assert not any("late" in event for event in run.events)
+    assert sorted(simulation.calls) == [*range(300)]
+
+
+def test_nobody_is_blamed_who_waits_for_futures() -> None:
+    """What was never sent kills no worker."""
+    simulation = Simulation([0.01] * 9, 1, there=lambda first: 2.0)
+    gone = simulation.members["w0"]
+
+    def dies() -> None:
+        simulation._die(gone)
+
+    run, _ = simulation.go(meanwhile=(1.0, dies))
+    assert not run.suspects._who
+    assert sorted(simulation.calls) == [*range(9)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
-import pickle
 import selectors
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from unittest import mock
 
 from makespan.execute import remote
 from makespan.execute.dask.cluster.crew import Member, WorkerLost
+from makespan.execute.dask.cluster.inputs import function_as_sent
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.cluster.transfers import Held, Packed, Window
 from makespan.execute.dask.maps import backlog, balance, runner
@@ -48,7 +48,8 @@ class Simulation:
     """Workers with so many threads that compute items in so many seconds, by a virtual clock.
 
     ``dies`` says of an item whether its worker dies of it, and ``reborn`` after how many seconds
-    another of its name joins.
+    another of its name joins; ``there`` at which second the futures are there that
+    a chunk holds which begins with an item.
     """
 
     def __init__(
@@ -58,7 +59,9 @@ class Simulation:
         threads: int = 1,
         dies: Callable[[int], bool] = lambda item: False,
         reborn: float = 1.0,
+        there: Callable[[int], float] = lambda first: 0.0,
     ) -> None:
+        self.there = there
         self.durations, self.threads, self.dies, self.reborn = durations, threads, dies, reborn
         self.items = Items(range(len(durations)))
         self.calls: list[int] = []  # items whose computation began, in this order
@@ -100,6 +103,9 @@ class Simulation:
     # and of its traffic
 
     async def pack(self, member: Member, items: Any, low: int, high: int) -> Packed:
+        await asyncio.sleep(max(0.0, self.there(low) - self._time()))
+        if member.gone.is_set():
+            raise WorkerLost(member.name)
         return Packed(low, high, None, 100, {})
 
     async def send(self, member: Member, packed: Packed, *, apart: bool) -> Held:
@@ -226,7 +232,7 @@ class Simulation:
 
         async def all_of_it() -> Run:
             job = Job(
-                function=pickle.dumps(abs),
+                function=function_as_sent(abs),
                 items=self.items,
                 batched=False,
                 tell=lambda share, what: None,

@@ -7,14 +7,11 @@ import logging
 import math
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from makespan.execute.dask.cluster.crew import Member
 from makespan.execute.dask.maps.backlog import LATE, MIN_LATE, Chunk
 from makespan.execute.dask.maps.pool import Range
-
-if TYPE_CHECKING:
-    from makespan.execute.dask.maps.runner import Run
+from makespan.execute.dask.maps.state import State
 
 WORTH = 0.03  # seconds of work of others, from which asking for it pays
 UNKNOWN = 0.1  # seconds of a chunk under way, where nobody knows how long it takes: the same
@@ -35,7 +32,7 @@ class Balance:
     before, is done by others, too.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: State) -> None:
         self.run, self.costs, self.backlog = run, run.costs, run.backlog
         self._began = self._looked = time.monotonic()
         self._asked: dict[str, float] = {}
@@ -173,7 +170,7 @@ class Balance:
         each = max(busy / max(1, begun), *(seconds for *_, seconds in found))
         for chunk, (first, end, _) in zip(chunks, found, strict=True):
             if chunk in self.run.open and not chunk.again:
-                self._cut(chunk, first, end, long=each > LONG * self.run.sizes.item / speed)
+                self._cut(chunk, first, end, long=each > LONG * self.run.item / speed)
         item = max(seconds for *_, seconds in found)
         if item < max(ALIVE, time.monotonic() - item - self._began):
             self.backlog.heard(name)

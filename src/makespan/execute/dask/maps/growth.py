@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from makespan.execute.dask.cluster.load import unknown
-
-if TYPE_CHECKING:
-    from makespan.execute.dask.maps.runner import Run
+from makespan.execute.dask.maps.state import State
 
 LOOK_EVERY = 0.1  # seconds
 SHOWN_FROM = 1.0  # seconds of work for each thread, from which it is shown
 
 
-async def show_work(run: Run) -> None:
+async def show_work(run: State) -> None:
     """Show the cluster again and again how much a run has to do, until it is cancelled.
 
     Where nobody has returned anything yet an item counts as much as a task does that Dask does not
@@ -28,8 +25,7 @@ async def show_work(run: Run) -> None:
         each = unknown()
         if known:
             speed = sum(run.costs.speed(member.name) for member in known)
-            units = run.items.load_of(0, len(run.items)) / len(run.items)
-            each = units * sum(member.threads for member in known) / speed
+            each = run.item * sum(member.threads for member in known) / speed
         seconds = run.missing_items * each
         shown = seconds if seconds > SHOWN_FROM * threads else 0.0
         run.crew.load.show(shown, run.missing_items, threads)

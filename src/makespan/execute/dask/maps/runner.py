@@ -15,15 +15,15 @@ from makespan.core.schedule import Activity
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
 from makespan.execute.dask.cluster.items import Stream
 from makespan.execute.dask.cluster.transfers import Packed, Traffic, Window
-from makespan.execute.dask.maps.backlog import AHEAD, Backlog, Chunk
+from makespan.execute.dask.maps.backlog import AHEAD, Chunk
 from makespan.execute.dask.maps.balance import Balance
 from makespan.execute.dask.maps.costs import Costs
 from makespan.execute.dask.maps.growth import show_work
 from makespan.execute.dask.maps.job import Job
-from makespan.execute.dask.maps.pool import Pool, Range
+from makespan.execute.dask.maps.pool import Range
 from makespan.execute.dask.maps.record import Computation, Record
 from makespan.execute.dask.maps.sizes import Sizes
-from makespan.execute.dask.maps.suspects import Suspects
+from makespan.execute.dask.maps.state import State
 from makespan.execute.outcome import Failure, Outcome
 
 READ_AHEAD = 2.0  # seconds of work that are read of a stream
@@ -33,7 +33,7 @@ HELD = 4  # times as much may be read and not taken yet
 log = logging.getLogger("makespan")
 
 
-class Run:
+class Run(State):
     """One run of a job.
 
     Whatever lies in the pool is dealt out: a worker with fewer than two chunks ahead of it gets a
@@ -54,25 +54,12 @@ class Run:
     def __init__(
         self, job: Job, crew: Crew, traffic: Traffic, record: Record, costs: Costs
     ) -> None:
-        self.job, self.crew, self.traffic, self.record = job, crew, traffic, record
-        self.items, self.order, self.costs = job.items, job.order, costs
-        self.pool = Pool(self.items)
-        self.suspects = Suspects()
+        super().__init__(job, crew, costs)
+        self.traffic, self.record, self.order = traffic, record, job.order
         self._reached: set[str] = set()  # workers that something came to, by address
-        self.pieces: dict[int, Any] = {}
-        self.keep = job.keep or self.pieces.__setitem__
-        self.failures = job.failures
-        self.events: list[str] = []
         self.learning: float | None = None  # when every worker had returned something
         self.planning = 0.0  # seconds
         self._next_item = 0
-        self.missing_items = 0
-        self._reading = False
-        self._here = bytearray()
-        self.open: dict[Chunk, asyncio.Task[None]] = {}
-        self.backlog = Backlog()
-        self.changed = job.changed
-        self.group = asyncio.TaskGroup()
         self.balance = Balance(self)
         self.sizes = Sizes(self)
 
@@ -81,7 +68,7 @@ class Run:
         chunks = self.job.chunks
         self.crew.joined, self.crew.left = self._joined, self._left
         self._next_item = max((chunk.item + 1 for chunk in chunks), default=0)
-        self._expect(len(self.items), pool=not chunks)
+        self.expect(len(self.items), pool=not chunks)
         try:
             async with self.group:
                 showing = self.group.create_task(show_work(self))
@@ -107,42 +94,27 @@ class Run:
         finally:
             self.crew.joined = self.crew.left = None
 
-    @property
-    def ended(self) -> bool:
-        return not isinstance(self.items, Stream) or (self.items.ended and not self._reading)
-
-    def _expect(self, count: int, *, pool: bool = True) -> None:
-        """Note that so many more results are needed, of items that lie in the pool."""
-        first = len(self._here)
-        self._here += bytes(count)
-        self.missing_items += count
-        if pool:
-            self.pool.put(Range(first, first + count))
-
     def _read(self) -> None:
         """Read more of a stream, where little of it is left and results are taken."""
-        if self.ended or self._reading:
+        if self.ended or self.reading:
             return
         members = self.crew.members.values()
         speed = sum(self.costs.speed(member.name) for member in members if self.knows(member))
         wanted = max(int(READ_AHEAD * speed), AHEAD * sum(member.threads for member in members))
         if self.pool.load < wanted and self._missing_or_held() <= HELD * wanted:
-            self._reading = True
+            self.reading = True
             self.group.create_task(self._read_on(wanted))
 
     def _missing_or_held(self) -> int:
         """Return how many items are read whose results are not there, or there and not taken."""
         taken = self.job.taken
-        return self.missing_items if taken is None else len(self._here) - taken()
+        return self.missing_items if taken is None else self.read - taken()
 
     async def _read_on(self, count: int) -> None:
         assert isinstance(self.items, Stream)
-        self._expect(await asyncio.to_thread(self.items.read, count, PATIENCE))
-        self._reading = False
+        self.expect(await asyncio.to_thread(self.items.read, count, PATIENCE))
+        self.reading = False
         self.changed.set()
-
-    def knows(self, member: Member) -> bool:
-        return self.costs[member.name].largest > 0.0
 
     def _start(self, chunk: Chunk) -> None:
         self.backlog.add(chunk)
@@ -191,12 +163,8 @@ class Run:
         units = self.items.load_of(taken.low, taken.high)
         return Chunk(self._next_item - 1, name, taken, units, alone=alone)
 
-    def withdraw(self, chunk: Chunk) -> None:
-        """Let go of a chunk of which nothing is done any more."""
-        self.open[chunk].cancel()
-
     async def _wait_for_a_worker(self) -> None:
-        self.job.tell(self._share, "no worker is left; waiting for one")
+        self.job.tell(self.share, "no worker is left; waiting for one")
         await self.crew.wait_for_one(self.missing_items)
 
     async def _deliver(self, chunk: Chunk) -> None:
@@ -280,42 +248,13 @@ class Run:
                         if one.first < end and one.last >= start
                     ]
                     offset = place - first
-                    self._arrived(start, outcome.values[start + offset : end + offset])
+                    self.arrived(start, outcome.values[start + offset : end + offset])
                 place += last - first
         if not chunk.again:
             self.give_back(chunk)  # taken back, if the worker's answer is yet to come
         if self.learning is None and all(map(self.knows, self.crew.members.values())):
             self.learning = time.time()
-        self.job.tell(self._share, f"chunk {chunk.item} of {chunk.worker}")
-
-    def gaps(self, low: int, high: int) -> list[tuple[int, int]]:
-        """Return where results are missing from ``low`` up to ``high``."""
-        gaps = []
-        while (start := self._here.find(0, low, high)) >= 0:
-            low = self._here.find(1, start, high)
-            gaps.append((start, high if low < 0 else low))
-            if low < 0:
-                break
-        return gaps
-
-    def missing(self, chunk: Chunk) -> list[Range]:
-        """Return what is missing of a chunk."""
-        one = chunk.range
-        return [replace(one, low=low, high=high) for low, high in self.gaps(one.low, one.high)]
-
-    def _arrived(self, low: int, values: Any) -> None:
-        """Keep results that were missing."""
-        high = low + len(values)
-        self.keep(low, values)
-        self._here[low:high] = bytes([1]) * len(values)
-        self.missing_items -= len(values)
-        self.pool.discard(low, high)
-        if isinstance(self.items, Stream):
-            self.items.drop(low, high)
-
-    @property
-    def _share(self) -> float:
-        return 1.0 - self.missing_items / max(1, len(self._here))
+        self.job.tell(self.share, f"chunk {chunk.item} of {chunk.worker}")
 
     def _lost(self, chunk: Chunk, member: Member | None) -> None:
         """Give what is missing of a lost chunk to others, or find out whether it is to blame."""
@@ -333,15 +272,7 @@ class Run:
         """Leave items without results, on which workers died again and again."""
         error = ExecutionError(f"{one.losses} workers died while they had it")
         self.failures.append(Failure(one.low, one.high - 1, error, str(error)))
-        self._arrived(one.low, [None] * len(one))
-
-    def give_back(self, chunk: Chunk) -> None:
-        """Let others have what is missing of a chunk."""
-        for missing in self.missing(chunk):
-            if chunk.alone:
-                self.suspects.put(missing)
-            else:
-                self.pool.put(missing)
+        self.arrived(one.low, [None] * len(one))
 
     def _joined(self, member: Member) -> None:
         self.events.append(f"worker {member.name} joined")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from makespan.execute.dask.cluster.items import Stream
 from makespan.execute.dask.maps.backlog import AHEAD, next_piece
 from makespan.execute.dask.maps.costs import FIRST, PER_CHUNK
 from makespan.execute.dask.maps.pool import Range
-
-if TYPE_CHECKING:
-    from makespan.execute.dask.maps.runner import Run
+from makespan.execute.dask.maps.state import State
 
 MAX_BOUND = 0.05  # of the work, that is ahead of a worker
 AMPLE = 3.0  # times what is worth a message: more only makes the end ragged
@@ -23,7 +20,7 @@ LONG = 1.0  # seconds of an item, from which one of them waits on a worker, not 
 class Sizes:
     """Deals out the pool of a run, by what is known of all workers' costs, and what is left."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: State) -> None:
         self.run, self.costs, self.backlog = run, run.costs, run.backlog
         self.items, self.pool = run.items, run.pool
 
@@ -43,7 +40,7 @@ class Sizes:
         if first.long:  # nobody knows how long
             load = self.items.load_of(first.low, first.high)
             speeds = {name: float(self._threads(name)) for name in names}
-            left = {name: backlog.items(name) * self.item for name in names}
+            left = {name: backlog.items(name) * self.run.item for name in names}
             least = dict.fromkeys(names, 0.0)
         those = [name for name in free if idle[name]] or free
         found = next_piece(load, those, left, speeds, least, tiny=PER_CHUNK, few=few)
@@ -51,7 +48,7 @@ class Sizes:
             return None
         name, amount = found
         if few or first.long:
-            amount = self.item * math.floor(amount / self.item + 0.5)
+            amount = self.run.item * math.floor(amount / self.run.item + 0.5)
         else:
             most = max(least[name], costs.in_time(name, left[name]))
             amount = min(amount, most, self._most(name, least[name]))
@@ -74,19 +71,14 @@ class Sizes:
     def _threads(self, name: str) -> int:
         return self.run.crew.members[name].threads
 
-    @property
-    def item(self) -> float:
-        """The units of an item."""
-        return self.items.load_of(0, len(self.items)) / len(self.items)
-
     def _has_room(self, name: str) -> bool:
         """Whether a worker may get a chunk, fewer if they take long, or nobody knows."""
-        long = self.costs.due(name, self._threads(name) * self.item) > LONG
+        long = self.costs.due(name, self._threads(name) * self.run.item) > LONG
         return self.backlog.has_room(name, long=long)
 
     def _most(self, name: str, least: float) -> float:
         """Return how many units a chunk for a worker holds at most."""
-        one = self._threads(name) * self.item
+        one = self._threads(name) * self.run.item
         first = one if not self.backlog.of(name) else FIRST * one
         bound = MAX_BOUND / AHEAD * self.items.load
         bound = min(bound, max(bound / 2, AMPLE * least))
