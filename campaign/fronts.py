@@ -89,7 +89,9 @@ def holds(result: Result, known: Known, rng: random.Random) -> None:
     more, less = 1.0 + known.slack, 1.0 - known.slack
 
     def open_(time: float) -> bool:
-        return any(low * less <= time <= high * more for low, high in unknown)
+        return any(
+            low * less <= time and (high is None or time <= high * more) for low, high in unknown
+        )
 
     for time, other in known.points:
         on_it = any(t <= time * more and o <= other * more + known.slack for t, o in front)

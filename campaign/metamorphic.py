@@ -19,10 +19,10 @@ from campaign.relations import RELATIONS, Relation
 from campaign.version import ROOT
 from makespan import InputError, MethodError, Result, methods, solve
 from makespan.core.problem import Problem
-from makespan.flow.answer import as_json, result_as_dict
 from makespan.flow.files.files import as_dict, problem_of
 from makespan.flow.generate import generate
 from makespan.flow.kinds import KINDS
+from makespan.flow.serialize import as_json, result_as_dict
 
 CLOSE = 1e-6
 LIMIT = 0.5

@@ -15,9 +15,9 @@ from campaign.part import Defect, Part, Trial
 from campaign.relations import Document
 from makespan import InputError, Result, methods
 from makespan.core.problem import Problem
-from makespan.flow.answer import as_json
 from makespan.flow.files.files import as_dict, problem_of
 from makespan.flow.generate import generate
+from makespan.flow.serialize import as_json
 
 SMALL = 0.6  # of the problems are as small as those that are enumerated
 STEPS = 3

@@ -13,9 +13,9 @@ from typing import Any
 
 from campaign.part import Defect, Part, Trial
 from campaign.version import ROOT
-from makespan.flow.answer import as_json
 from makespan.flow.files.files import as_dict
 from makespan.flow.generate import generate
+from makespan.flow.serialize import as_json
 
 GRACE = 15.0
 CODES = {0, 2, 3, 4, 130, 143}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from makespan.core.shown import Table
+    from makespan.core.display import Table
 
 
 class LoadedWhenUsed:
@@ -50,7 +50,7 @@ class LoadedWhenUsed:
         return title_of(result)
 
     def tables(self, problem: Any) -> Sequence[Table]:
-        from makespan.flow.answer import problem_tables
+        from makespan.flow.serialize import problem_tables
 
         return problem_tables(problem)
 

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, ProblemError, Star, Tree, Worker
 from makespan.divisible.file import read, schema, write
-from makespan.flow.answer import as_json
+from makespan.flow.serialize import as_json
 from tests.numbers import amounts
 
 WORKERS = [{"name": "A", "send": 1.0, "compute": 3.0}, {"name": "B", "send": 2.0, "compute": 5.0}]

@@ -10,24 +10,24 @@ import pytest
 
 from makespan.core.kind import (
     Answer,
-    Beside,
     Bounds,
-    Choosing,
-    Coloured,
-    Copying,
     File,
     Generate,
-    Grained,
+    HasAlternatives,
+    HasGrain,
+    HasGroups,
+    HasLimits,
+    HasMinimumTime,
+    HasPostprocessing,
+    HasReplay,
+    HasVariants,
     Kind,
-    Lasting,
-    Limiting,
     Methods,
+    OffersCopies,
     Pictures,
+    ReadsFolder,
     Referee,
-    Replayed,
     Timing,
-    Varying,
-    Weighty,
 )
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
@@ -53,16 +53,16 @@ def enter(
     pictures: Pictures[Own],
     referee: Referee[Own],
     timing: Timing[Own],
-    beside: Beside[Own] | None = None,
-    grained: Grained[Own] | None = None,
-    replayed: Replayed[Own] | None = None,
-    weighty: Weighty[Own] | None = None,
-    lasting: Lasting[Own] | None = None,
-    coloured: Coloured[Own] | None = None,
-    choosing: Choosing[Own] | None = None,
-    limiting: Limiting[Own] | None = None,
-    varying: Varying[Own] | None = None,
-    copying: Copying[Own] | None = None,
+    beside: ReadsFolder[Own] | None = None,
+    grained: HasGrain[Own] | None = None,
+    replayed: HasReplay[Own] | None = None,
+    weighty: HasPostprocessing[Own] | None = None,
+    lasting: HasMinimumTime[Own] | None = None,
+    coloured: HasGroups[Own] | None = None,
+    choosing: HasAlternatives[Own] | None = None,
+    limiting: HasLimits[Own] | None = None,
+    varying: HasVariants[Own] | None = None,
+    copying: OffersCopies[Own] | None = None,
 ) -> None:
     """Make a problem, write and read it, plan it, and take the plan through every room."""
     kind = KINDS[own.kind]
@@ -89,11 +89,11 @@ def enter(
     assert answer.lines(problem, schedule)
     assert len(pictures.picture(problem, schedule).bars) > 0
     assert methods.AUTO
-    assert (coloured is not None) == isinstance(kind.pictures, Coloured)
-    assert (choosing is not None) == isinstance(kind.pictures, Choosing)
-    assert (limiting is not None) == isinstance(kind.bounds, Limiting)
-    assert (varying is not None) == isinstance(kind.what_if, Varying)
-    assert (copying is not None) == isinstance(kind.what_if, Copying)
+    assert (coloured is not None) == isinstance(kind.pictures, HasGroups)
+    assert (choosing is not None) == isinstance(kind.pictures, HasAlternatives)
+    assert (limiting is not None) == isinstance(kind.bounds, HasLimits)
+    assert (varying is not None) == isinstance(kind.what_if, HasVariants)
+    assert (copying is not None) == isinstance(kind.what_if, OffersCopies)
     assert choosing is None or choosing.alternatives(problem, {}) == []
     optional(kind, problem, schedule, data, beside, grained, replayed, weighty, lasting)
 
@@ -103,22 +103,24 @@ def optional(
     problem: Own,
     schedule: Schedule,
     data: dict[str, Any],
-    beside: Beside[Own] | None,
-    grained: Grained[Own] | None,
-    replayed: Replayed[Own] | None,
-    weighty: Weighty[Own] | None,
-    lasting: Lasting[Own] | None,
+    beside: ReadsFolder[Own] | None,
+    grained: HasGrain[Own] | None,
+    replayed: HasReplay[Own] | None,
+    weighty: HasPostprocessing[Own] | None,
+    lasting: HasMinimumTime[Own] | None,
 ) -> None:
     """The kind finds what it has, and what stands for the rest."""
-    assert (beside is not None) == isinstance(kind.file, Beside)
-    assert (grained is not None) == isinstance(kind.bounds, Grained)
-    assert (replayed is not None) == isinstance(kind.timing, Replayed)
-    assert (weighty is not None) == isinstance(kind.timing, Weighty)
+    assert (beside is not None) == isinstance(kind.file, ReadsFolder)
+    assert (grained is not None) == isinstance(kind.bounds, HasGrain)
+    assert (replayed is not None) == isinstance(kind.timing, HasReplay)
+    assert (weighty is not None) == isinstance(kind.timing, HasPostprocessing)
     assert kind.read(data, Path()) == problem
     assert kind.grain(problem) == (grained.grain(problem) if grained else None)
-    assert (lasting is not None) == isinstance(kind.timing, Lasting)
-    assert kind.at_least(problem) == (lasting.at_least(problem) if lasting else 0.0)
-    assert kind.behind(problem) == (weighty.behind(problem) if weighty else 0.0)
+    assert (lasting is not None) == isinstance(kind.timing, HasMinimumTime)
+    assert kind.minimum_seconds(problem) == (lasting.minimum_seconds(problem) if lasting else 0.0)
+    assert kind.postprocessing_seconds(problem) == (
+        weighty.postprocessing_seconds(problem) if weighty else 0.0
+    )
     ends = kind.replay(problem, schedule, 2).makespans(np.full((2, len(schedule)), 2.0))
     slow = float(kind.timing.retimed(problem, schedule, np.full(len(schedule), 2.0)).makespan)
     assert ends == pytest.approx([slow, slow])

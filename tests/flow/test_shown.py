@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -12,6 +13,7 @@ import pytest
 from makespan import compare, methods, simulate, solve
 from makespan.core.errors import InputError
 from makespan.core.schedule import Schedule
+from makespan.core.solution import Status
 from makespan.flow.generate import generate
 from makespan.flow.kinds import KINDS
 from makespan.flow.result import Result
@@ -85,7 +87,7 @@ def test_methods_are_a_table() -> None:
 def test_a_result_without_a_plan_has_no_rows() -> None:
     """It says why."""
     result = solve(generate("partition", seed=1, options={}), time_limit=0.5)
-    empty = Result(**{**vars(result), "schedule": None, "makespan": None, "status": "infeasible"})
+    empty = replace(result, schedule=None, makespan=None, status=Status.INFEASIBLE)
     with pytest.raises(InputError, match="infeasible, without a plan"):
         empty.to_pandas()
 

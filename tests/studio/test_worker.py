@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from makespan import IndependentTasks, solve
-from makespan.flow.answer import as_json, result_as_dict
 from makespan.flow.pictures import page
 from makespan.flow.pictures.page import chart
+from makespan.flow.serialize import as_json, result_as_dict
 from makespan.studio import answers
 from makespan.studio.exercises import examples
 from makespan.studio.orders import GONE, Order

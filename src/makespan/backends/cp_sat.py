@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.control import Control
+from makespan.core.deadline_thread import watched
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.extras import optional
 from makespan.core.system.startup import startup
-from makespan.core.watched import watched
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver

@@ -169,7 +169,7 @@ def _write(result: Result, execution: Execution, output: str | None, plot: str |
 
 
 def _as_dict(execution: Execution) -> dict[str, Any]:
-    from makespan.flow.answer import schedule_as_dict
+    from makespan.flow.serialize import schedule_as_dict
 
     return {
         "format": RUN_FORMAT,

@@ -166,7 +166,7 @@ def _value(text: str) -> Any:
 
 def print_json(data: Any) -> None:
     """Print one JSON object on stdout."""
-    from makespan.flow.answer import as_json as text_of
+    from makespan.flow.serialize import as_json as text_of
 
     _make_room()
     text = text_of(data) + "\n"

@@ -51,15 +51,15 @@ class Bounds(Protocol[Of_contra]):
 
 
 @runtime_checkable
-class Limiting(Protocol[Of_contra]):
-    def kept(self, problem: Of_contra, solution: Solution) -> Solution:
+class HasLimits(Protocol[Of_contra]):
+    def enforce_limits(self, problem: Of_contra, solution: Solution) -> Solution:
         """Return the solution, without its plan where that keeps not all limits of the problem;
         with the proof that no plan does, where bounds show that.
         """
 
 
 @runtime_checkable
-class Grained(Protocol[Of_contra]):
+class HasGrain(Protocol[Of_contra]):
     def grain(self, problem: Of_contra) -> float | None:
         """Return what some optimal makespan is a whole multiple of, such as 1.0 where all data
         are whole; None where no such number is known.
@@ -74,27 +74,27 @@ class Timing(Protocol[Of_contra]):
 
 
 @runtime_checkable
-class Weighty(Protocol[Of_contra]):
-    def behind(self, problem: Of_contra) -> float:
+class HasPostprocessing(Protocol[Of_contra]):
+    def postprocessing_seconds(self, problem: Of_contra) -> float:
         """Return about how many seconds it takes to time, referee and bound a large plan."""
 
 
 @runtime_checkable
-class Lasting(Protocol[Of_contra]):
-    def at_least(self, problem: Of_contra) -> float:
+class HasMinimumTime(Protocol[Of_contra]):
+    def minimum_seconds(self, problem: Of_contra) -> float:
         """Return about how many seconds the quickest plan takes, with all that comes behind it,
         where that may be more than a short limit.
         """
 
 
 @runtime_checkable
-class Replayed(Protocol[Of_contra]):
+class HasReplay(Protocol[Of_contra]):
     def replay(self, problem: Of_contra, schedule: Schedule, repetitions: int) -> Replay:
         """Return the plan's decisions, prepared to be carried out many times."""
 
 
 @runtime_checkable
-class Naming(Protocol[Of_contra]):
+class NamesTasks(Protocol[Of_contra]):
     def tasks(self, problem: Of_contra) -> Sequence[str]:
         """Return the names that the items of computations index."""
 
@@ -121,7 +121,7 @@ class Pictures(Protocol[Of_contra]):
 
 
 @runtime_checkable
-class Coloured(Protocol[Of_contra]):
+class HasGroups(Protocol[Of_contra]):
     def grouped(
         self, problem: Of_contra, schedule: Schedule, by: str, details: Mapping[str, Any]
     ) -> Groups:
@@ -129,7 +129,7 @@ class Coloured(Protocol[Of_contra]):
 
 
 @runtime_checkable
-class Choosing(Protocol[Of_contra]):
+class HasAlternatives(Protocol[Of_contra]):
     def alternatives(
         self, problem: Of_contra, details: Mapping[str, Any]
     ) -> list[tuple[Values, Schedule]]:
@@ -137,13 +137,13 @@ class Choosing(Protocol[Of_contra]):
 
 
 @runtime_checkable
-class Varying(Protocol[Of_contra]):
+class HasVariants(Protocol[Of_contra]):
     def varied(self, problem: Of_contra, schedule: Schedule, machines: Sequence[str]) -> Varied:
         """Return by how much the objective of a plan changes per unit of the machines' costs."""
 
 
 @runtime_checkable
-class Copying(Protocol[Of_contra]):
+class OffersCopies(Protocol[Of_contra]):
     def copies(
         self, problem: Of_contra, machines: Sequence[str], *, named: bool
     ) -> tuple[list[Copied], tuple[str, ...]]:
@@ -166,7 +166,7 @@ class File(Protocol[Own]):
 
 
 @runtime_checkable
-class Beside(Protocol[Made_co]):
+class ReadsFolder(Protocol[Made_co]):
     def read_beside(
         self, data: Mapping[str, Any], folder: Path, within: PathLike | None = None
     ) -> Made_co:
@@ -221,15 +221,15 @@ class Kind:
     referee = _Entrance[Referee[Any]]()
     timing = _Entrance[Timing[Any]]()
 
-    def kept(self, problem: Problem, solution: Solution) -> Solution:
+    def enforce_limits(self, problem: Problem, solution: Solution) -> Solution:
         """Return what is left of a solution under the limits that not every method knows of."""
         room: Any = self.bounds
-        return room.kept(problem, solution) if offers(room, Limiting) else solution
+        return room.enforce_limits(problem, solution) if offers(room, HasLimits) else solution
 
     def grain(self, problem: Problem) -> float | None:
         """Return what some optimal makespan is a whole multiple of; None where that is unknown."""
         room: Any = self.bounds
-        return room.grain(problem) if offers(room, Grained) else None
+        return room.grain(problem) if offers(room, HasGrain) else None
 
     @property
     def met_within(self) -> float:
@@ -237,20 +237,20 @@ class Kind:
         within: float = getattr(self.bounds, "MET_WITHIN", ROUNDING)
         return within
 
-    def behind(self, problem: Problem) -> float:
+    def postprocessing_seconds(self, problem: Problem) -> float:
         """Return about how many seconds it takes to time, referee and bound a large plan."""
         room: Any = self.timing
-        return room.behind(problem) if offers(room, Weighty) else 0.0
+        return room.postprocessing_seconds(problem) if offers(room, HasPostprocessing) else 0.0
 
-    def at_least(self, problem: Problem) -> float:
+    def minimum_seconds(self, problem: Problem) -> float:
         """Return about how many seconds the quickest plan takes, with all that comes behind it."""
         room: Any = self.timing
-        return room.at_least(problem) if offers(room, Lasting) else 0.0
+        return room.minimum_seconds(problem) if offers(room, HasMinimumTime) else 0.0
 
     def replay(self, problem: Problem, schedule: Schedule, repetitions: int) -> Replay:
         """Return the plan's decisions, to be carried out with other durations."""
         room: Any = self.timing
-        if offers(room, Replayed):
+        if offers(room, HasReplay):
             prepared: Replay = room.replay(problem, schedule, repetitions)
             return prepared
         return Replay(lambda factors: float(room.retimed(problem, schedule, factors).makespan))
@@ -258,7 +258,7 @@ class Kind:
     def tasks(self, problem: Problem) -> Sequence[str] | None:
         """Return the names of what is computed; None where it has none."""
         room: Any = self.timing
-        return room.tasks(problem) if offers(room, Naming) else None
+        return room.tasks(problem) if offers(room, NamesTasks) else None
 
     @property
     def what_if(self) -> Any:
@@ -295,7 +295,7 @@ class Kind:
             With every mistake found.
         """
         room: Any = self.file
-        if folder is not None and offers(room, Beside):
+        if folder is not None and offers(room, ReadsFolder):
             beside: Problem = room.read_beside(data, folder, within)
             return beside
         found: Problem = room.read(data)

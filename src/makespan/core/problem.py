@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
+from makespan.core.display import Displayable, Table, counted
 from makespan.core.renderers import renderers
-from makespan.core.shown import Shown, Table, counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ def is_problem(thing: object) -> TypeGuard[Problem]:
     return isinstance(getattr(type(thing), "kind", None), str)
 
 
-class Pictured(Shown):
+class Pictured(Displayable):
     """What a problem can do besides being stated: be drawn, be shown in a notebook, be pickled."""
 
     __slots__ = ()

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
+from makespan.core.display import Displayable, HasFrame, Table, counted
 from makespan.core.errors import MethodError
 from makespan.core.inputs.suggest import did_you_mean
-from makespan.core.shown import Framed, Shown, Table, counted
 from makespan.core.solution import Solution
 from makespan.core.system.extras import missing
 from makespan.core.system.startup import startup
@@ -102,7 +102,7 @@ class Applicability:
         return f"{self.name}: does not apply: {'; '.join(self.reasons)}"
 
 
-class Methods(tuple[Applicability, ...], Shown, Framed):
+class Methods(tuple[Applicability, ...], Displayable, HasFrame):
     """Methods, each with why it does not apply; printed as a table."""
 
     __slots__ = ()

@@ -27,7 +27,7 @@ class Renderers(Protocol):
         """Return the line above the picture of a result."""
 
     def tables(self, problem: Any) -> Sequence[Any]:
-        """Return what a problem consists of, as tables of :mod:`makespan.core.shown`."""
+        """Return what a problem consists of, as tables of :mod:`makespan.core.display`."""
 
     def fragment(self, line: str, notes: Sequence[str], picture: str, tables: Sequence[Any]) -> str:
         """Return what a notebook shows of an object, as HTML."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from makespan.core.display import Displayable, HasFrame, Table, counted
 from makespan.core.names import finder
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.shown import Framed, Shown, Table, counted
 
 
 class Activity(IntEnum):
@@ -35,7 +35,7 @@ SHOWN = 20  # rows, in a notebook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Schedule(Shown, Framed):
+class Schedule(Displayable, HasFrame):
     """The activities of a plan, one row each, in columns of equal length.
 
     A transfer is one row on the machine that sends, with the receiver as ``peer``. All columns

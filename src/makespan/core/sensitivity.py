@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from makespan.core.display import Displayable, HasFrame, Table, counted
 from makespan.core.problem import Problem
-from makespan.core.shown import Framed, Shown, Table, counted
 
 WHOLE_PROBLEM = "(problem)"
 
@@ -67,7 +67,7 @@ class Addition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Sensitivity(Shown, Framed):
+class Sensitivity(Displayable, HasFrame):
     """By how much an objective changes with costs, and with one machine more.
 
     Parameters

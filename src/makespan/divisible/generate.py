@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.costs import Affine
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.checks import LOAD
@@ -91,7 +91,7 @@ def generate(
     mistakes.number("latency", latency, Rule("a latency is 0 or more"))
     mistakes.number("returns", returns, Rule("returns are a share of the cost of sending"))
     if topology not in TOPOLOGIES:
-        mistakes.add("topology", f"{shown(topology)} must be one of {', '.join(TOPOLOGIES)}")
+        mistakes.add("topology", f"{quoted(topology)} must be one of {', '.join(TOPOLOGIES)}")
     mistakes.number("slowdown", slowdown, Rule("a slowdown is 1 or more", low=1.0))
     if topology in ON and not mistakes and returns:
         mistakes.add("returns", f"nothing returns {ON[topology]}; leave it out")

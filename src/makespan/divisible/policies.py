@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import MethodError
-from makespan.core.inputs.mistakes import refusal, shown
+from makespan.core.inputs.mistakes import quoted, refusal
 from makespan.core.inputs.rules import Rule
 from makespan.core.numeric.arrays import Floats
 from makespan.core.simulation.noise import Noise
@@ -92,7 +92,7 @@ class Policy:
         ):
             if fault is not None and self.load > 0:
                 value = self.grain if name != "ahead" else self.ahead
-                raise MethodError(f"{name}: {shown(value)} {fault}")
+                raise MethodError(f"{name}: {quoted(value)} {fault}")
 
     def plan(self) -> Plan:
         """Return the chunks of the nominal run in the order of sending."""

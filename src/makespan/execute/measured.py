@@ -8,16 +8,16 @@ import re
 from dataclasses import asdict
 from typing import Any, ClassVar, Self
 
+from makespan.core.display import Displayable
 from makespan.core.errors import FileError, InputError, Mistake
 from makespan.core.inputs.files import shown_path, write_whole
-from makespan.core.inputs.mistakes import shown
-from makespan.core.shown import Shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.flow.files.documents import parsed
 
 INFINITE = re.compile(r"Infinity(?=,?$)", re.MULTILINE)  # JSON has no word for it, but numbers
 
 
-class Measurement(Shown):
+class Measurement(Displayable):
     """A dataclass of what was measured; it is kept in files of its ``FORMAT``.
 
     ``MADE_BY`` is the call that returns one.
@@ -58,7 +58,7 @@ class Measurement(Shown):
         found = data.pop("format", None)
         if found != cls.FORMAT:
             raise FileError(
-                f"{shown_path(path)}: format: {shown(found)} is not {cls.FORMAT!r}; a calibration"
+                f"{shown_path(path)}: format: {quoted(found)} is not {cls.FORMAT!r}; a calibration"
                 " is written by Calibration.save(path)"
             )
         try:
@@ -88,7 +88,7 @@ class Measurement(Shown):
             return cls.read(calibration)
         if not isinstance(calibration, cls):
             raise InputError(
-                f"calibration: {shown(calibration)} is not a Calibration; "
+                f"calibration: {quoted(calibration)} is not a Calibration; "
                 f"pass what {cls.MADE_BY} returns, or a file of it"
             )
         return calibration

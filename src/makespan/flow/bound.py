@@ -101,7 +101,7 @@ def excluded(
 
     Where there is none, with what ``floor`` says of a deadline.
     """
-    solution = kind.kept(problem, solution)
+    solution = kind.enforce_limits(problem, solution)
     deadline = getattr(problem, "deadline", None)
     if deadline is None or solution.schedule is not None or solution.infeasible is not None:
         return solution

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from makespan.core.errors import ProblemError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem
@@ -30,7 +30,7 @@ def kind_named(name: object) -> Kind:
     """
     if not isinstance(name, str) or name not in KINDS:
         hint = did_you_mean(name, KINDS)
-        raise ProblemError(f"kind: {shown(name)} is not a kind of problem{hint}")
+        raise ProblemError(f"kind: {quoted(name)} is not a kind of problem{hint}")
     return KINDS[name]
 
 
@@ -43,5 +43,5 @@ def kind_of(problem: Problem) -> Kind:
         If it is not a problem at all.
     """
     if not hasattr(type(problem), "kind"):
-        raise ProblemError(f"{shown(problem)} is not a problem; makespan.read_problem reads one")
+        raise ProblemError(f"{quoted(problem)} is not a problem; makespan.read_problem reads one")
     return kind_named(problem.kind)

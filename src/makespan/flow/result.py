@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from makespan.core.cached import cached_property
+from makespan.core.display import Displayable, HasFrame, Table
 from makespan.core.errors import InputError
 from makespan.core.plain import one_line
 from makespan.core.problem import Problem
 from makespan.core.renderers import renderers
 from makespan.core.report import InvalidSchedule
 from makespan.core.schedule import Schedule
-from makespan.core.shown import Framed, Shown, Table
 from makespan.core.solution import Objective, Status
 from makespan.core.steps import Step
 from makespan.flow.kinds import kind_of
@@ -41,17 +41,17 @@ class _Notes:
     def __get__(self, result: Any, owner: type | None = None) -> tuple[str, ...]:
         if result is None:
             return ()  # the default
-        held = vars(result)["_notes"]
+        held = vars(result)["_held_notes"]
         if callable(held):
-            held = vars(result)["_notes"] = tuple(held())
+            held = vars(result)["_held_notes"] = tuple(held())
         return held  # type: ignore[no-any-return]
 
     def __set__(self, result: Any, notes: tuple[str, ...] | Callable[[], Iterable[str]]) -> None:
-        vars(result)["_notes"] = notes
+        vars(result)["_held_notes"] = notes
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Result(Shown, Framed):
+class Result(Displayable, HasFrame):
     """A plan with its proof or its gap.
 
     Parameters
@@ -120,7 +120,7 @@ class Result(Shown, Framed):
             raise InvalidSchedule(MISFIT) from error
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_notes": self.notes}
+        return {**vars(self), "_held_notes": self.notes}
 
     def plot(self, *, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the plan with matplotlib; see :func:`makespan.plot`."""

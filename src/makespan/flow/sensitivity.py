@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from makespan.core.control import Control
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import did_you_mean, suggesting
-from makespan.core.kind import Copying, Kind, Varying
+from makespan.core.kind import HasVariants, Kind, OffersCopies
 from makespan.core.sensitivity import Addition, Copied, Rate, Sensitivity
 from makespan.core.solution import Status
 from makespan.flow.kinds import kind_of
@@ -77,12 +77,12 @@ def sensitivity(
     everyone = len(result.problem.machines)
     if machines is None and everyone > MOST:
         notes += (f"only of the first {MOST} of {everyone:,} machines; others can be named",)
-    if isinstance(room, Varying):
+    if isinstance(room, HasVariants):
         varied = room.varied(result.problem, result.schedule, asked)
         rates, notes = varied.rates, notes + varied.notes
     else:
         notes += ("costs: only what a machine more is worth is known of this kind",)
-    if isinstance(room, Copying):
+    if isinstance(room, OffersCopies):
         copies, more = room.copies(result.problem, asked, named=machines is not None)
         notes += more
         additions = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.control import Control
 from makespan.core.errors import InputError, MethodError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats
 from makespan.core.problem import Problem
@@ -100,7 +100,7 @@ def _checked_count(repetitions: int) -> int:
     except TypeError:
         count = 0
     if count < 1 or isinstance(repetitions, bool):
-        found = shown(repetitions)
+        found = quoted(repetitions)
         raise InputError(f"repetitions: {found} is not allowed; it is a whole number from 1")
     return count
 

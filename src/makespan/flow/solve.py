@@ -16,9 +16,9 @@ from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, find_method
 from makespan.core.report import InvalidSchedule
 from makespan.core.solution import Solution, Status, relative_gap
+from makespan.flow.auto import Found, run_auto
 from makespan.flow.bound import best_bound, excluded, floor_of
 from makespan.flow.kinds import kind_of
-from makespan.flow.line_up import Found, run_line_up
 from makespan.flow.referee import referee
 from makespan.flow.result import Result
 
@@ -93,15 +93,15 @@ def solve_controlled(
     """Like :func:`solve`, with a control that the caller keeps."""
     kind = kind_of(problem)
     method, options = _with_file_options(problem, method, options)
-    _refuse_late(kind.at_least(problem), control.time_limit)
+    _refuse_late(kind.minimum_seconds(problem), control.time_limit)
     with control.interruptible():
         try:
-            with control.reserving(kind.behind(problem)):
+            with control.reserving(kind.postprocessing_seconds(problem)):
                 if method == "auto":
                     if options:
                         lacks = f"no {kind.name} method of 'auto' has an option"
                         _refuse_unknown(options, _options_of_auto(kind), lacks)
-                    found = run_line_up(kind, problem, control, options)
+                    found = run_auto(kind, problem, control, options)
                     found.advised = True
                 else:
                     found = _run_named(kind, problem, control, method, options)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
@@ -97,13 +97,13 @@ def generate(
     mistakes.number("spread", spread, Rule("a spread is 0 or more"))
     mistakes.choice("environment", environment, ENVIRONMENTS)
     if environment != "identical" and distribution == TRIPLETS:
-        mistakes.add("environment", f"{shown(environment)} is not for triplets; it is 'identical'")
+        mistakes.add("environment", f"{quoted(environment)} is not for triplets; it is 'identical'")
     if environment == "unrelated" and not mistakes and tasks * machines > MAX_TASKS:
         mistakes.add("tasks", f"{tasks} on {machines} machines are more than {MAX_TASKS} durations")
     known = (*DISTRIBUTIONS, TRIPLETS)
     if distribution not in known:
         hint = did_you_mean(distribution, known)
-        mistakes.add("distribution", f"{shown(distribution)} is not a distribution{hint}")
+        mistakes.add("distribution", f"{quoted(distribution)} is not a distribution{hint}")
     elif distribution == TRIPLETS and not mistakes:
         if machines > MAX_TASKS // 3:
             mistakes.add("machines", f"{machines} are too many; there are three tasks for each")

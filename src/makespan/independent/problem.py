@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers
@@ -101,7 +101,7 @@ class IndependentTasks(Pictured):
         if rates is not None and seconds.ndim == 2:
             mistakes.add("speeds", "can't be given beside durations on each machine")
         if options is not None and not isinstance(options, Mapping):
-            mistakes.add("options", f"{shown(options)} is not a table of name = value")
+            mistakes.add("options", f"{quoted(options)} is not a table of name = value")
         mistakes.raise_if_any()
         for kept in (seconds, rates, known):
             if kept is not None:
@@ -213,7 +213,7 @@ def _checked_durations(mistakes: Mistakes, durations: Any, machines: Any) -> Flo
         entries = _checked_column(mistakes, place, row, ENTRY)
         if len(mistakes.found) == before:
             if len(entries) != machines:
-                text = f"has {len(entries)} entries; there are {shown(machines)} machines"
+                text = f"has {len(entries)} entries; there are {quoted(machines)} machines"
                 mistakes.add(place, text)
             elif not np.isfinite(entries).any():
                 mistakes.add(place, "is infinite on every machine; a task can run on one at least")
@@ -232,7 +232,7 @@ def _has_rows(durations: Any) -> bool:
 def _checked_column(mistakes: Mistakes, place: str, values: Any, rule: Rule) -> Floats:
     """Return a list of numbers as an array of its own; note every mistake."""
     if isinstance(values, (str, bytes, Mapping)) or not np.iterable(values):
-        mistakes.add(place, f"{shown(values)} is not a list of numbers; {rule.allowed}")
+        mistakes.add(place, f"{quoted(values)} is not a list of numbers; {rule.allowed}")
         return np.empty(0)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         mistakes.add(place, f"has {values.ndim} dimensions; it is one list of numbers")

@@ -22,7 +22,7 @@ timing_loop = loop(pays_from=100_000)  # rows
 SECONDS_BEHIND = 4e-8  # of each task
 
 
-def behind(problem: IndependentTasks) -> float:
+def postprocessing_seconds(problem: IndependentTasks) -> float:
     """Return about how many seconds it takes to time, referee and bound a large plan."""
     return SECONDS_BEHIND * len(problem.durations)
 

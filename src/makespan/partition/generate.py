@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
@@ -114,7 +114,7 @@ def generate(
     if not mistakes and resources * (tasks + 1) > MAX_ENTRIES:
         mistakes.add("tasks", f"tables of {resources * (tasks + 1)} costs are too large")
     if not isinstance(family, str) or family not in FAMILIES:
-        mistakes.add("family", f"{shown(family)} is not a family{did_you_mean(family, FAMILIES)}")
+        mistakes.add("family", f"{quoted(family)} is not a family{did_you_mean(family, FAMILIES)}")
     mistakes.flag("energy", energy)
     mistakes.raise_if_any()
     draw = FAMILIES[family]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from makespan.core.cached import cached_property
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import DEADLINE
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers
@@ -204,7 +204,7 @@ class Partition(Pictured):
             return build(costs, self.tasks, mistakes)
         if not isinstance(costs, (list, tuple, np.ndarray)):
             mistakes.add(
-                "costs", f"{shown(costs)} are not costs; give a row per resource, or {{name: row}}"
+                "costs", f"{quoted(costs)} are not costs; give a row per resource, or {{name: row}}"
             )
             return None
         if not len(costs):
@@ -228,7 +228,7 @@ class Partition(Pictured):
         if self.deadline is not None:
             mistakes.number("deadline", self.deadline, DEADLINE)
         if not isinstance(self.options, Mapping):
-            mistakes.add("options", f"{shown(self.options)} is not a table of options")
+            mistakes.add("options", f"{quoted(self.options)} is not a table of options")
 
     def _check_energy(self, mistakes: Mistakes) -> None:
         energies = self.costs.energies if isinstance(self.costs, Table) else None
@@ -258,7 +258,7 @@ def _check_names(names: Any, count: int, mistakes: Mistakes) -> None:
     if isinstance(names, Numbered):
         return
     if not isinstance(names, (list, tuple)):
-        mistakes.add("names", f"{shown(names)} is not a list of names")
+        mistakes.add("names", f"{quoted(names)} is not a list of names")
         return
     if len(names) != count:
         mistakes.add("names", f"holds {len(names)} names; there are {count} resources")

@@ -37,7 +37,7 @@ SECONDS_AT_LEAST = {"free": 7.5e-7, "greedy": 1.2e-6, "backfilling": 1.6e-6}
 """The most that a send of the quickest plan of each order was measured to take, check included."""
 
 
-def behind(problem: Reduction) -> float:
+def postprocessing_seconds(problem: Reduction) -> float:
     """Return about how many seconds it takes to referee and bound a plan."""
     if problem.segments == "auto":
         return 0.0
@@ -45,7 +45,7 @@ def behind(problem: Reduction) -> float:
     return (SECONDS_BEHIND + (SECONDS_RULED if ruled else 0.0)) * sends_in(problem)
 
 
-def at_least(problem: Reduction) -> float:
+def minimum_seconds(problem: Reduction) -> float:
     """Return about how many seconds the quickest plan takes, with all that comes behind it."""
     if problem.segments == "auto":
         return 0.0

@@ -10,7 +10,6 @@ from makespan.core.inputs.forms import validated
 from makespan.core.problem import Problem
 from makespan.core.registry import Applicability
 from makespan.core.schedule import Schedule
-from makespan.flow.answer import as_json, result_as_dict
 from makespan.flow.check import check as checked
 from makespan.flow.comparison.compare import comparing
 from makespan.flow.files.files import as_dict, as_text, file_of, problem_of
@@ -20,6 +19,7 @@ from makespan.flow.kinds import KINDS
 from makespan.flow.methods import methods as methods_for
 from makespan.flow.result import Result
 from makespan.flow.sensitivity import sensitivity as sensitivity_of
+from makespan.flow.serialize import as_json, result_as_dict
 from makespan.flow.solve import solve_controlled
 from makespan.studio.exercises import read_exercise
 from makespan.studio.orders import Answer

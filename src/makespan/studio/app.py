@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from makespan.flow.answer import as_json
+from makespan.flow.serialize import as_json
 from makespan.studio.exercises import examples
 from makespan.studio.guard import HEADERS, Guard, headers_of
 from makespan.studio.orders import GONE, Answer, refused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from makespan.flow.answer import as_json
+from makespan.flow.serialize import as_json
 
 
 class Order(NamedTuple):

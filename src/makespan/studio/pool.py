@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from makespan.core.system import memory
-from makespan.core.system.children import Child, own_folder
+from makespan.core.system.subprocesses import Child, own_folder
 from makespan.studio.orders import Answer, Order, Stop, Told, Warm, refused
 from makespan.studio.worker import Worker
 

@@ -10,7 +10,7 @@ from pydantic_core import core_schema
 
 from makespan.core.errors import ProblemError, TooLarge
 from makespan.core.inputs.forms import Form, Value, mistake
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.rules import Rule
 from makespan.core.problem import Pictured, Problem
 from makespan.flow.files.files import problem_in, problem_of
@@ -41,7 +41,7 @@ class _Stated:
 def _stated(value: Any) -> Any:
     if isinstance(value, (dict, str)):
         return value
-    raise mistake(f"{shown(value)} is neither a problem nor the text of one")
+    raise mistake(f"{quoted(value)} is neither a problem nor the text of one")
 
 
 Stated = Annotated[Any, _Stated()]

@@ -9,8 +9,8 @@ import numpy as np
 from makespan.core.errors import TooLarge
 from makespan.core.problem import Problem
 from makespan.core.schedule import Activity, Schedule
-from makespan.flow.answer import as_json
 from makespan.flow.kinds import kind_of
+from makespan.flow.serialize import as_json
 
 LARGEST = 64 * 2**20
 """Bytes of an answer."""

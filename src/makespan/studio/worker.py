@@ -1,4 +1,4 @@
-"""A process that answers orders, one after another; see ``core.system.served``."""
+"""A process that answers orders, one after another; see ``core.system.subprocess_worker``."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ def impossible(problem: TaskGraph) -> str | None:
     return f"what has to end by {by[order[at]]:.12g} takes all cores together {work[at]:.12g} s"
 
 
-def kept(problem: TaskGraph, solution: Solution) -> Solution:
+def enforce_limits(problem: TaskGraph, solution: Solution) -> Solution:
     """Return the solution, without its plan where that misses a limit.
 
     Where the least price is sought, methods that seek the least makespan make plans, too; what

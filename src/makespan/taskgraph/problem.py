@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import DEADLINE, Rule
 from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Floats, Integers, frozen
@@ -108,9 +108,9 @@ class TaskGraph(Pictured):
     def __post_init__(self) -> None:
         mistakes = Mistakes()
         if not isinstance(self.dag, Dag):
-            mistakes.add("dag", f"{shown(self.dag)} is not a Dag")
+            mistakes.add("dag", f"{quoted(self.dag)} is not a Dag")
         if not isinstance(self.network, Network):
-            mistakes.add("network", f"{shown(self.network)} is not a Network")
+            mistakes.add("network", f"{quoted(self.network)} is not a Network")
         mistakes.raise_if_any()
         if isinstance(self.sequence, Mapping):
             own = {

@@ -25,7 +25,7 @@ SECONDS_CHECKED, SECONDS_TIMED = 2.5e-7, 1.5e-7
 """What a task or an edge of a large plan takes: its check and its bounds, and its timing."""
 
 
-def behind(problem: TaskGraph) -> float:
+def postprocessing_seconds(problem: TaskGraph) -> float:
     """Return about how many seconds it takes to time, referee and bound a plan."""
     timed = problem.is_simple and not problem.duplication  # as a rule, see insertion.planned
     seconds = SECONDS_CHECKED if timed else SECONDS_CHECKED + SECONDS_TIMED

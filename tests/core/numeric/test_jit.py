@@ -174,7 +174,7 @@ def test_a_part_that_changes_renews_the_cache(
 ) -> None:
     """A kernel is loaded from disk as long as the files of its parts and its constants stay."""
     shared, calling = tmp_path / "shared_part.py", tmp_path / "calling_kernel.py"
-    monkeypatch.setattr(jit, "_kernels", [])
+    monkeypatch.setattr(jit, "_kernels", {})
     monkeypatch.setattr(jit, "_parts", set(jit._parts))
     calling.write_text(CALLING.format(name=shared.stem))
     found = []

@@ -16,7 +16,7 @@ import pytest
 from makespan import Experiment, Grid, IndependentTasks, experiment, records
 from makespan.core import registry
 from makespan.core.errors import ExecutionError, InputError
-from makespan.core.system import served
+from makespan.core.system import subprocess_worker
 from makespan.flow.experiments import processes
 from makespan.flow.experiments.journal import read_records
 from makespan.flow.experiments.processes import Processes
@@ -153,9 +153,13 @@ def test_no_two_processes_take_one_core(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(os, "sched_setaffinity", lambda pid, cores: kept.append(cores))
     first = 10**6 + os.getpid() * 10  # cores that no other test has
     two = [first, first + 1]
-    with served.pinned(two), served.pinned(two), served.pinned(two[::-1]):
+    with (
+        subprocess_worker.pinned(two),
+        subprocess_worker.pinned(two),
+        subprocess_worker.pinned(two[::-1]),
+    ):
         pass
-    with served.pinned(two):
+    with subprocess_worker.pinned(two):
         pass
     assert kept == [{first}, {first + 1}, {first + 1}, {first}]
 

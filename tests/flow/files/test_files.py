@@ -32,10 +32,10 @@ from makespan import (
 )
 from makespan.core.inputs import files
 from makespan.core.inputs.files import file_beneath, read_text, write_whole
-from makespan.flow.answer import as_json, jsonable, result_as_dict
 from makespan.flow.files.documents import parsed
 from makespan.flow.files.files import problem_of, problems_in, read_schedule
 from makespan.flow.files.results import result_of
+from makespan.flow.serialize import as_json, jsonable, result_as_dict
 from tests.privileges import unprivileged
 
 STAR = DivisibleLoad(

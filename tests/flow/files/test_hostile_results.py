@@ -27,13 +27,13 @@ from makespan import (
 )
 from makespan.core.problem import Problem
 from makespan.core.schedule import WORDS
-from makespan.flow.answer import as_json, result_as_dict
 from makespan.flow.files.files import problem_of
 from makespan.flow.files.results import result_of
 from makespan.flow.pictures.page import html, trace_events
 from makespan.flow.pictures.plot import svg
 from makespan.flow.pictures.views import drawing
 from makespan.flow.result import Result
+from makespan.flow.serialize import as_json, result_as_dict
 
 WORKERS = [Worker(send=1.0, compute=3.0, return_=0.5), Worker(send=2.0, compute=5.0)]
 EDGES = [("a", "b", 1.0), ("a", "c", 2.0)]

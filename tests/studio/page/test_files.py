@@ -10,8 +10,8 @@ import pytest
 from makespan import read_problem
 from makespan.core.errors import InputError
 from makespan.core.problem import Problem
-from makespan.flow.answer import as_json
 from makespan.flow.files.files import as_dict
+from makespan.flow.serialize import as_json
 from tests.thorough import few
 
 ROOT = Path(__file__).parents[3]

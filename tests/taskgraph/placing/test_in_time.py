@@ -38,7 +38,7 @@ def test_what_comes_behind_a_method_is_reserved(
 ) -> None:
     """A method whose limit is all needed to time and check its plan gives one at once."""
     problem = layered()
-    monkeypatch.setattr(timing, "behind", lambda problem: 50.0)
+    monkeypatch.setattr(timing, "postprocessing_seconds", lambda problem: 50.0)
     result = solve(problem, method=method, time_limit=40.0)
     assert result.makespan == in_time(problem, Control()).makespan
     assert solve(problem, method=method, time_limit=1000.0).makespan != result.makespan
@@ -46,8 +46,10 @@ def test_what_comes_behind_a_method_is_reserved(
 
 def test_large_graphs_have_more_behind_them() -> None:
     """The estimate grows with tasks and edges, and is small for what people draw by hand."""
-    assert timing.behind(layered(20)) < 1e-4
-    assert timing.behind(layered(600)) > 1.5 * timing.behind(layered(300))
+    assert timing.postprocessing_seconds(layered(20)) < 1e-4
+    assert timing.postprocessing_seconds(layered(600)) > 1.5 * timing.postprocessing_seconds(
+        layered(300)
+    )
 
 
 @pytest.mark.parametrize("method", AT_ONCE)

@@ -125,7 +125,7 @@ def _write(
 
 
 def _as_dict(execution: Execution) -> dict[str, Any]:
-    from makespan.flow.answer import schedule_as_dict
+    from makespan.flow.serialize import schedule_as_dict
 
     return {
         "format": RUN_FORMAT,

@@ -90,7 +90,7 @@ def command(
             result = replace(result, details={**result.details, "what_if": known.as_dict()})
         written = _write(result, output, picture)
     if as_json or output == "-":
-        from makespan.flow.answer import result_as_dict
+        from makespan.flow.serialize import result_as_dict
 
         parameters.print_json(result_as_dict(result))
     else:

@@ -8,7 +8,7 @@ import tomllib
 from typing import Any
 
 from makespan.core.errors import FileError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 
 DEEPEST = 64
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
@@ -82,7 +82,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _FaultError(f"the key {shown(key)} stands twice in one object")
+                raise _FaultError(f"the key {quoted(key)} stands twice in one object")
             seen.add(key)
     return table
 

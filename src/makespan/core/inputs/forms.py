@@ -26,7 +26,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from makespan.core.costs import Affine, Convex, Price
 from makespan.core.errors import Mistake, ProblemError
-from makespan.core.inputs.mistakes import Mistakes, refusal, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted, refusal
 from makespan.core.inputs.rules import FIXED_COST, SECONDS, UNIT_COST, Rule
 from makespan.core.inputs.suggest import did_you_mean
 
@@ -61,7 +61,7 @@ class Form(BaseModel):
     def _line(cls, detail: Any) -> InitErrorDetails:
         text, place = detail["msg"], detail["loc"]
         if detail["type"] == "extra_forbidden" and len(place) == 1:
-            text = f"unknown key {shown(place[0])}{did_you_mean(place[0], cls.file_keys())}"
+            text = f"unknown key {quoted(place[0])}{did_you_mean(place[0], cls.file_keys())}"
             place = ()
         elif detail["type"] != "mistake":
             text = _message(detail)
@@ -326,7 +326,7 @@ def place_of(steps: Sequence[str | int], start: str = "") -> str:
 
 
 def _found(value: Any) -> str:
-    return "null" if value is None else shown(value)
+    return "null" if value is None else quoted(value)
 
 
 def _null(text: str) -> str:

@@ -87,12 +87,12 @@ class Mistakes:
         if isinstance(value, bool) or not isinstance(value, (str, int)) or value not in allowed:
             *others, last = map(repr, allowed)
             words = f"{', '.join(others)} or {last}"
-            self.add(place, f"{shown(value)} is not allowed; it is {words}")
+            self.add(place, f"{quoted(value)} is not allowed; it is {words}")
 
     def flag(self, place: str, value: Any) -> None:
         """Note ``value`` where it is neither True nor False."""
         if not isinstance(value, bool):
-            self.add(place, f"{shown(value)} is not true or false")
+            self.add(place, f"{quoted(value)} is not true or false")
 
     def names(
         self,
@@ -104,7 +104,7 @@ class Mistakes:
         seen: dict[str, int | str] = dict(taken)
         for index, name in enumerate(names):
             if not isinstance(name, str) or not name:
-                self.add(place(index), f"{shown(name)} {NO_NAME}")
+                self.add(place(index), f"{quoted(name)} {NO_NAME}")
             elif name in seen:
                 found = seen[name]
                 where = place(found).removesuffix(".name") if isinstance(found, int) else found
@@ -117,7 +117,7 @@ class Mistakes:
             raise error(self._found, heading)
 
 
-def shown(value: Any) -> str:
+def quoted(value: Any) -> str:
     """Return ``value`` as it is shown in a message: short, whatever it is."""
     try:
         text = repr(value)
@@ -133,7 +133,7 @@ def refusal(value: Any, rule: Rule) -> str | None:
     '-1 is negative; a load is 0 or more'
     """
     fault = rule.fault(value)
-    return None if fault is None else f"{shown(value)} {fault}; {rule.allowed}"
+    return None if fault is None else f"{quoted(value)} {fault}; {rule.allowed}"
 
 
 def ragged(rows: Any) -> str | None:

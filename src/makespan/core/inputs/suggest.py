@@ -39,9 +39,9 @@ def did_you_mean(found: object, known: Iterable[str]) -> str:
         return f"; did you mean {ELSEWHERE[found]!r}?"
     if not isinstance(found, str):
         # loads numpy, which a wrong command does without
-        from makespan.core.inputs.mistakes import shown
+        from makespan.core.inputs.mistakes import quoted
 
-        found = shown(found)
+        found = quoted(found)
     near = get_close_matches(found[:LONGEST].lower(), names, n=1, cutoff=0.6)
     if near:
         return f"; did you mean {near[0]!r}?"

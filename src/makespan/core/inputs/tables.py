@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from makespan.core.costs import Affine, Convex, Price
 from makespan.core.errors import Mistake, ProblemError
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.suggest import did_you_mean
 
 Item = TypeVar("Item")
@@ -24,14 +24,14 @@ def listed(values: object, kind: type[Item], place: str, what: str) -> tuple[Ite
         If it is not a list, or not all that it holds is of this kind.
     """
     if not isinstance(values, Iterable) or isinstance(values, (str, Mapping)):
-        raise ProblemError((Mistake(place, f"{shown(values)} is not a list of {what}"),))
+        raise ProblemError((Mistake(place, f"{quoted(values)} is not a list of {what}"),))
     items, mistakes = list(values), Mistakes()
     for index, item in enumerate(items):
         here = f"{place}[{index}]"
         if isinstance(item, Mapping):
             items[index] = _made(kind, item, here, mistakes)
         elif not isinstance(item, kind):
-            mistakes.add(here, f"{shown(item)} is not a {kind.__name__}")
+            mistakes.add(here, f"{quoted(item)} is not a {kind.__name__}")
     mistakes.raise_if_any()
     return tuple(items)
 
@@ -69,7 +69,7 @@ def _made(kind: type[Item], table: Mapping[str, Any], place: str, mistakes: Mist
     given: dict[str, Any] = {}
     for key, value in table.items():
         if key not in known:
-            mistakes.add(place, f"unknown key {shown(key)}{did_you_mean(key, known)}")
+            mistakes.add(place, f"unknown key {quoted(key)}{did_you_mean(key, known)}")
         elif value is not None or known[key].default not in (None, math.inf):
             cost = isinstance(value, Mapping)
             made = _kind_of_cost(key, value if cost else {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from makespan.core.errors import FileError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 
 
 def root_of(text: str, tag: str, name: str, *, typed: bool = False) -> ElementTree.Element:
@@ -28,7 +28,7 @@ def root_of(text: str, tag: str, name: str, *, typed: bool = False) -> ElementTr
     except (ElementTree.ParseError, ValueError) as error:  # an encoding that is not known
         raise FileError(f"is not {name}: {error}") from None
     if local(root) != tag:
-        raise FileError(f"is XML ({shown(local(root))}), but not {name}")
+        raise FileError(f"is XML ({quoted(local(root))}), but not {name}")
     return root
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
@@ -79,7 +79,7 @@ def _topology(network: Stated, mistakes: Mistakes) -> None:
     topology, shape = network.topology, network.shape
     if topology not in TOPOLOGIES:
         hint = did_you_mean(topology, TOPOLOGIES)
-        mistakes.add("network.topology", f"{shown(topology)} is not a topology{hint}")
+        mistakes.add("network.topology", f"{quoted(topology)} is not a topology{hint}")
         return
     mistakes.flag("network.duplex", network.duplex)
     mistakes.choice("network.ports", network.ports, PORTS)
@@ -130,7 +130,7 @@ def _links(network: Stated, mistakes: Mistakes) -> None:
         place, two_way = f"network.links[{index}]", index < len(network.links)
         if len(link) not in network.link_lengths:
             longer = " or (a, b, rate, latency)" * (4 in network.link_lengths)
-            mistakes.add(place, f"{shown(link)} is not a link; it is (a, b, rate){longer}")
+            mistakes.add(place, f"{quoted(link)} is not a link; it is (a, b, rate){longer}")
             continue
         a, b, rate = link[:3]
         mistakes.number(f"{place}.rate", rate, RATE)
@@ -157,7 +157,7 @@ def known_ends(
     unknown = [end for end in ends if end not in known]
     for end in unknown:
         hint = did_you_mean(end, list(names[:SUGGESTED_FROM]))
-        mistakes.add(place, f"there is no node {shown(end)}{hint}")
+        mistakes.add(place, f"there is no node {quoted(end)}{hint}")
     if not unknown and ends[0] == ends[1]:
         mistakes.add(place, f"leads from {ends[0]!r} to itself")
         return False

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import whole
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.network.checks import LATENCY, check_links, check_nodes
@@ -215,5 +215,5 @@ def _rates(rate: ArrayLike, mistakes: Mistakes) -> Floats:
     try:
         return frozen(np.array(rate, dtype=np.float64))
     except (TypeError, ValueError):
-        mistakes.add("network.rate", f"{shown(rate)} is not a number or a table of numbers")
+        mistakes.add("network.rate", f"{quoted(rate)} is not a number or a table of numbers")
         return frozen(np.array(1.0))

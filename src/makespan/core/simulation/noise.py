@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, refusal, shown
+from makespan.core.display import counted
+from makespan.core.inputs.mistakes import Mistakes, quoted, refusal
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import finder
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.shown import counted
 from makespan.core.system.memory import claim
 
 DISTRIBUTIONS = ("normal", "uniform", "lognormal", "gamma", "bernoulli")
@@ -116,7 +116,7 @@ class Noise:
     def _check_all(self, place: str, errors: Any, depth: int, mistakes: Mistakes) -> None:
         if not isinstance(errors, (Mapping, tuple)):
             text = "is not a table of errors by name, nor a list with one for each"
-            mistakes.add(place, f"{shown(errors)} {text}")
+            mistakes.add(place, f"{quoted(errors)} {text}")
             return
         named = isinstance(errors, Mapping)
         for key, value in errors.items() if isinstance(errors, Mapping) else enumerate(errors):

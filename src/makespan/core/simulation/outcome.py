@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from makespan.core.display import Displayable, HasFrame, Table, counted
 from makespan.core.numeric.arrays import Floats
-from makespan.core.shown import Framed, Shown, Table, counted
 from makespan.core.simulation.noise import Noise
 
 CONFIDENT = 1.959964
@@ -18,7 +18,7 @@ SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Simulation(Shown, Framed):
+class Simulation(Displayable, HasFrame):
     """Makespans under errors.
 
     Parameters

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import UNIT_COST, Rule
 from makespan.core.numeric.arrays import Floats, Integers
 
@@ -139,14 +139,14 @@ def checked(
 def _checked(pairs: Any, least: float, place: str, mistakes: Mistakes) -> Pairs:
     """Return the pairs of one worker as floats, or as far as they are right."""
     if not isinstance(pairs, (tuple, list)):
-        mistakes.add(place, f"{shown(pairs)} is not allowed; {PAIRS}")
+        mistakes.add(place, f"{quoted(pairs)} is not allowed; {PAIRS}")
         return ()
     found: list[tuple[float, float]] = []
     size = -1.0
     for index, pair in enumerate(pairs):
         where = f"{place}[{index}]"
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            mistakes.add(where, f"{shown(pair)} is not a pair; {PAIRS}")
+            mistakes.add(where, f"{quoted(pair)} is not a pair; {PAIRS}")
             continue
         above = mistakes.number(f"{where}[0]", pair[0], SIZE)
         cost = mistakes.number(f"{where}[1]", pair[1], UNIT_COST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import DEADLINE, Rule, whole
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.named import Named
@@ -30,7 +30,7 @@ def checked(problem: Statement) -> dict[str, dict[str, int]]:
     """
     mistakes = Mistakes()
     if not isinstance(problem.platform, (Star, Tree, Sources)):
-        text = f"{shown(problem.platform)} is not a platform; it is a Star, a Tree or Sources"
+        text = f"{quoted(problem.platform)} is not a platform; it is a Star, a Tree or Sources"
         mistakes.add("platform", text)
         mistakes.raise_if_any()
     problem.platform.collect_mistakes(mistakes)
@@ -57,7 +57,7 @@ def _numbers(problem: Statement, mistakes: Mistakes) -> None:
         load = mistakes.number("load", problem.load, LOAD)
         if problem.integral is True and load > MAX_UNITS:
             allowed = "of whole units there are at most 2^53, as floats count no further"
-            mistakes.add("load", f"{shown(problem.load)} is too much; {allowed}")
+            mistakes.add("load", f"{quoted(problem.load)} is too much; {allowed}")
     elif problem.deadline is None and problem.loads is None and problem.held is None:
         mistakes.add("load", "is missing; give a load, or a deadline to maximise it")
     if problem.deadline is not None:

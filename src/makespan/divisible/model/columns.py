@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.inputs.mistakes import NO_NAME, Mistakes, shown
+from makespan.core.inputs.mistakes import NO_NAME, Mistakes, quoted
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.tables import listed
 from makespan.core.names import Numbered
@@ -40,7 +40,7 @@ class Columns:
         names = []
         for index, item in enumerate(crew):
             if not isinstance(item.name, str):
-                self._mistakes.add(f"{place}[{index}].name", f"{shown(item.name)} {NO_NAME}")
+                self._mistakes.add(f"{place}[{index}].name", f"{quoted(item.name)} {NO_NAME}")
             names.append(item.name if item.name and isinstance(item.name, str) else "")
         self.names = tuple(name or f"{prefix}{k}" for k, name in enumerate(names, start=first))
         self._write(
@@ -86,7 +86,7 @@ class Columns:
             try:
                 columns[name] = np.asarray(values, dtype=np.float64)
             except (TypeError, ValueError):
-                mistakes.add(f"platform.{name}", f"{shown(values)} is not an array of numbers")
+                mistakes.add(f"platform.{name}", f"{quoted(values)} is not an array of numbers")
         if count is None:
             count = max((column.size for column in columns.values() if column.ndim), default=1)
             count = max(count, 0 if names is None else len(names))

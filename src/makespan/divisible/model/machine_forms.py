@@ -20,7 +20,7 @@ from makespan.core.inputs.forms import (
     cost_entry,
     mistake,
 )
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.divisible.model.beyond import PAIRS, SIZE
 from makespan.divisible.model.machines import PRICE, SENDS, UPLINK
 from makespan.divisible.model.platform import RULES
@@ -44,7 +44,7 @@ PriceCost = Annotated[PriceForm, AS_COST, NUMBER_OR_TABLE]
 
 def _pair(value: Any) -> Any:
     if not isinstance(value, list) or len(value) != 2:
-        raise mistake(f"{shown(value)} is not a pair; {PAIRS}")
+        raise mistake(f"{quoted(value)} is not a pair; {PAIRS}")
     return tuple(value)
 
 

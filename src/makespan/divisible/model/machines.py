@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from makespan.core.costs import Affine, as_affine, as_convex, as_price
-from makespan.core.inputs.mistakes import NO_NAME, Mistakes, shown
+from makespan.core.inputs.mistakes import NO_NAME, Mistakes, quoted
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.inputs.tables import from_table
 
@@ -105,7 +105,7 @@ def master_of(given: Any) -> Any:
 def check_master(master: Master, mistakes: Mistakes) -> None:
     """Note everything that is wrong with a master."""
     if not isinstance(master.name, str) or not master.name:
-        mistakes.add("platform.master.name", f"{shown(master.name)} {NO_NAME}")
+        mistakes.add("platform.master.name", f"{quoted(master.name)} {NO_NAME}")
     if isinstance(master.compute, Affine):
         mistakes.number("platform.master.compute.fixed", master.compute.fixed, FIXED_COST)
         mistakes.number("platform.master.compute.per_unit", master.compute.per_unit, UNIT_COST)

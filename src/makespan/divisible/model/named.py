@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
@@ -47,20 +47,20 @@ class Named:
                 if len(transfer) != 2 or transfer[0] not in ("send", "return"):
                     self.mistakes.add(
                         f"transfers[{index}]",
-                        f"{shown(transfer)} is not allowed; it is a send or a return, and a name",
+                        f"{quoted(transfer)} is not allowed; it is a send or a return, and a name",
                     )
                 else:
                     self._worker_names(f"transfers[{index}].{transfer[0]}", transfer[1:], one=True)
 
     def _worker_names(self, place: str, names: Any, *, one: bool = False) -> bool:
         if not isinstance(names, tuple):
-            self.mistakes.add(place, f"{shown(names)} is not a list of workers' names")
+            self.mistakes.add(place, f"{quoted(names)} is not a list of workers' names")
             return False
         unknown = [(index, name) for index, name in enumerate(names) if name not in self.known]
         for index, name in unknown:
             where = place if one else f"{place}[{index}]"
             hint = did_you_mean(name, list(self.known)[:200])
-            self.mistakes.add(where, f"{shown(name)} is not a worker{hint}")
+            self.mistakes.add(where, f"{quoted(name)} is not a worker{hint}")
         return not unknown
 
     def _permutation(self, place: str, names: tuple[str, ...]) -> None:
@@ -83,7 +83,7 @@ class Named:
         if problem.loads is None:
             return
         if not isinstance(problem.loads, Mapping):
-            self.mistakes.add("loads", f"{shown(problem.loads)} is not a table of name = load")
+            self.mistakes.add("loads", f"{quoted(problem.loads)} is not a table of name = load")
             return
         master = problem.platform.master
         computes = {master.name} if isinstance(master, Master) and master.compute else set()

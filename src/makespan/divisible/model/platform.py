@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from makespan.core.cached import cached_property
 from makespan.core.costs import Affine, Convex, Price, as_affine
 from makespan.core.errors import Mistake, ProblemError
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule
 from makespan.core.inputs.tables import listed
 from makespan.core.numeric.arrays import Floats, Integers
@@ -308,5 +308,5 @@ class Star(Columns):
         elif isinstance(self.master, Master):
             check_master(self.master, mistakes)
         else:
-            found = shown(self.master)
+            found = quoted(self.master)
             mistakes.add("platform.master", f"{found} is not a master; it is a Master or 'choose'")

@@ -21,7 +21,7 @@ from makespan.core.inputs.forms import (
     mistake,
     mistake_at,
 )
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
@@ -49,7 +49,7 @@ Prices = Annotated[Any, Column(PRICE)]
 def _checked_master(value: Any) -> Any:
     if value == "choose" or isinstance(value, Mapping):
         return value
-    raise mistake(f"{shown(value)} is not a master; it is 'choose', or a table with a name")
+    raise mistake(f"{quoted(value)} is not a master; it is 'choose', or a table with a name")
 
 
 MasterChoice = Annotated[
@@ -205,14 +205,14 @@ TOPOLOGIES = ("star", "bus", "tree", "sources")
 
 def _checked_topology(value: Any) -> Any:
     if not isinstance(value, Mapping):
-        raise mistake(f"{shown(value)} is not a platform; it is a table with a topology")
+        raise mistake(f"{quoted(value)} is not a platform; it is a table with a topology")
     if "topology" not in value:
         raise mistake_at(("topology",), f"is missing; it is {', '.join(map(repr, TOPOLOGIES))}")
     found = value["topology"]
     if not isinstance(found, str) or found not in TOPOLOGIES:
         hint = did_you_mean(found, TOPOLOGIES)
         raise mistake_at(
-            ("topology",), f"{shown(found)} is not a topology of divisible loads{hint}"
+            ("topology",), f"{quoted(found)} is not a topology of divisible loads{hint}"
         )
     return value
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
 from makespan.core.costs import Affine, as_affine
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
@@ -139,7 +139,7 @@ class Tree(Columns):
             if node.parent is not None and parent not in position:
                 hint = did_you_mean(parent, position)
                 place = f"platform.nodes[{index}].parent"
-                self._mistakes.add(place, f"{shown(node.parent)} is not a node{hint}")
+                self._mistakes.add(place, f"{quoted(node.parent)} is not a node{hint}")
             parents.append(ROOT if node.parent is None else position.get(parent, ROOT))
         self._hang(parents)
 

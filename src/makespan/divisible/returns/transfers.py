@@ -74,7 +74,7 @@ def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
             stopped=search.stopped,
             bound=search.bound,
         )
-        return kept(problem, found)
+        return enforce_limits(problem, found)
     if search.stopped:
         return by_speed(problem, np.array(sequence.worker, dtype=np.int64), sequence.transfers)
     return Solution(schedule=None, infeasible="no plan makes these transfers within the limits")
@@ -157,7 +157,7 @@ def by_speed(
         return Solution(schedule=None, stopped=True)
     plan = Plan.of(sequence, weight * (problem.load / weight.sum()), transfers=transfers)
     found = Solution(schedule=timed(problem, plan), notes=(UNSOLVED,), stopped=True)
-    return kept(problem, found)
+    return enforce_limits(problem, found)
 
 
 def outcome(
@@ -198,7 +198,7 @@ def outcome(
     return with_deadline(problem, solution)
 
 
-def kept(problem: DivisibleLoad, solution: Solution) -> Solution:
+def enforce_limits(problem: DivisibleLoad, solution: Solution) -> Solution:
     """Return a solution, or none where its plan breaks a limit.
 
     Programmes keep them by their tolerances, which are not the referee's.

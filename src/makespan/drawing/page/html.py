@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.diagram import Groups
+from makespan.core.display import Table
 from makespan.core.numeric.arrays import Floats
 from makespan.core.picture import Picture, Role
 from makespan.core.schedule import WORDS, Activity, Schedule
-from makespan.core.shown import Table
 from makespan.core.steps import Step
 from makespan.drawing.colours import (
     BESIDE_STATES,

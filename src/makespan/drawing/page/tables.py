@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from makespan.core.shown import Cell, Table, is_numeric
+from makespan.core.display import Cell, Table, is_numeric
 from makespan.drawing.svg import escaped
 from makespan.drawing.text import short
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.schedule import WORDS, Schedule
-from makespan.core.shown import Framed, Shown, Table, Writable, as_csv
 from makespan.core.system.extras import optional
 from makespan.divisible.model.platform import Star
 from makespan.execute.outcome import Failure
-from makespan.flow.answer import as_json, schedule_as_dict
 from makespan.flow.result import Result
+from makespan.flow.serialize import as_json, schedule_as_dict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ class Deviation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Execution(Shown, Framed, Writable):
+class Execution(Displayable, HasFrame, Exportable):
     """A run.
 
     :func:`makespan.save` writes it: what was measured as a picture, as ``.csv``, as ``.json`` with

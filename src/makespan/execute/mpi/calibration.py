@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from makespan.core.display import Table, counted
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.numeric.arrays import Floats
-from makespan.core.shown import Table, counted
 from makespan.execute.measured import Measurement
 from makespan.execute.mpi.execution import seconds as in_words
 from makespan.reduction.problem import Collective, Reduction
@@ -98,7 +98,7 @@ class Calibration(Measurement):
         (('rank 1', 'rank 0'), 'auto', 2e-06)
         """
         if root not in range(self.ranks):
-            raise InputError(f"root: {shown(root)} is not a rank, from 0 to {self.ranks - 1}")
+            raise InputError(f"root: {quoted(root)} is not a rank, from 0 to {self.ranks - 1}")
         order = [root, *(rank for rank in range(self.ranks) if rank != root)]
         costs: dict[str, Any] = {
             name: np.array(getattr(self, name))[np.ix_(order, order)] for name in BETWEEN

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats
 from makespan.core.report import InvalidSchedule
@@ -218,7 +218,7 @@ def _array(name: str, given: Any, written: bool) -> NDArray[Any]:
     """Return an array as it lies in memory, one-dimensional."""
     array = np.asarray(given)
     if array.dtype.hasobject or given is None:
-        raise InputError(f"{name}: {shown(given)} is not an array of numbers")
+        raise InputError(f"{name}: {quoted(given)} is not an array of numbers")
     if not array.flags.c_contiguous:
         raise InputError(f"{name}: is not contiguous")
     is_copy = array.size > 0 and not np.may_share_memory(array, given)

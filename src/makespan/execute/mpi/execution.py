@@ -9,14 +9,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from makespan.core.display import Displayable, HasFrame, Table
 from makespan.core.schedule import Schedule
-from makespan.core.shown import Framed, Shown, Table
 
 CALLS = {"reduce": "MPI.Reduce", "broadcast": "MPI.Bcast", "all-reduce": "MPI.Allreduce"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Execution(Shown, Framed):
+class Execution(Displayable, HasFrame):
     """A plan that was carried out, beside MPI's own collective operation.
 
     Parameters

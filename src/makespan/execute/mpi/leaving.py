@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.shown import counted
+from makespan.core.display import counted
 from makespan.execute.mpi.world import attached, end_all, end_with, mpi, offer_core
 
 LOOK_EVERY = 0.05  # seconds of waiting between two looks at who has ended

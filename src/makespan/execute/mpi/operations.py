@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.execute.mpi.world import mpi
 
@@ -51,7 +51,7 @@ def operation_of(given: Any) -> Any:
         named = (UFUNCS[name] for name in UFUNCS if given == getattr(package, name.upper()))
         return next(named, given)
     if not callable(given) or (isinstance(given, np.ufunc) and (given.nin, given.nout) != (2, 1)):
-        raise InputError(f"op: {shown(given)} is not an operation of two arrays")
+        raise InputError(f"op: {quoted(given)} is not an operation of two arrays")
     return given
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.errors import ExecutionError, InputError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import did_you_mean, suggesting
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
@@ -103,7 +103,7 @@ def _name_of(operation: Any) -> str:
     if isinstance(operation, str):
         return operation
     named = (name for name in OPERATIONS if operation == getattr(mpi(), name.upper()))
-    return next(named, shown(operation))
+    return next(named, quoted(operation))
 
 
 def _check_arguments(comm: Any, own: NDArray[Any], operation: str, repetitions: int) -> None:

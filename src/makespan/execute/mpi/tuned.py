@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from makespan.core.display import Displayable, Table, counted
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
-from makespan.core.shown import Shown, Table, counted
 from makespan.execute.mpi.calibration import Calibration
 from makespan.execute.mpi.collective import Collective
 from makespan.execute.mpi.measuring import calibrate
@@ -115,7 +115,7 @@ def _calibration(comm: Any, given: Any, seconds: float, progress: Progress) -> C
     return found
 
 
-class Tuned(Shown):
+class Tuned(Displayable):
     """Collectives in the manner of ``mpi4py``'s communicators; :func:`tuned` makes them.
 
     Arrays are NumPy's, contiguous; all else is passed to MPI's own operation, as are operations

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from makespan.core.control import Control
 from makespan.core.errors import InputError, MethodError
 from makespan.core.inputs.files import PathLike
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem, is_problem
 from makespan.core.registry import find_method
@@ -115,7 +115,7 @@ def problems_named(
     if isinstance(given, (str, os.PathLike)):
         given = [given]
     elif not isinstance(given, Iterable):
-        raise InputError(f"{shown(given)} is neither a problem nor several")
+        raise InputError(f"{quoted(given)} is neither a problem nor several")
     entries = given.items() if isinstance(given, Mapping) else [(None, each) for each in given]
     problems: dict[str, Problem] = {}
     others: tuple[str, ...] = ()
@@ -123,7 +123,7 @@ def problems_named(
         if is_problem(each):
             own = {name or f"problem {number}": each}
         elif not isinstance(each, (str, os.PathLike)):
-            raise InputError(f"{shown(each)} is neither a problem nor a path")
+            raise InputError(f"{quoted(each)} is neither a problem nor a path")
         elif Path(each).is_dir():
             own, more = problems_in(each)
             others += more

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from makespan.core.shown import Table, counted
+from makespan.core.display import Table, counted
 from makespan.drawing.comparison import profile_svg
 from makespan.flow.comparison.pictures import plot_profile, profile_of
 from makespan.flow.comparison.summary import (

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv, counted
 from makespan.core.problem import Problem
 from makespan.core.renderers import renderers
-from makespan.core.shown import Framed, Shown, Table, Writable, as_csv, counted
 from makespan.drawing.text import shortened
-from makespan.flow.answer import as_json
 from makespan.flow.result import Result
+from makespan.flow.serialize import as_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ class Row:
     best: bool = False
 
 
-class Compared(Shown, Framed, Writable):
+class Compared(Displayable, HasFrame, Exportable):
     """What comparisons have in common: they are tables, frames, files and pictures."""
 
     __slots__ = ()

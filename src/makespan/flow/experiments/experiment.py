@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple, cast
 
+from makespan.core.display import Displayable, counted
 from makespan.core.errors import InputError, MethodError
 from makespan.core.inputs.files import PathLike
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.registry import Method, find_method
-from makespan.core.shown import Shown, counted
 from makespan.flow.experiments.instances import (
     Instance,
     Instances,
@@ -53,7 +53,7 @@ Methods = str | Sequence[str | Named]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Experiment(Shown):
+class Experiment(Displayable):
     """Instances × methods × seeds.
 
     Parameters
@@ -145,7 +145,7 @@ def _methods(given: Any, mistakes: Mistakes) -> tuple[Named, ...]:
     if isinstance(given, str):
         given = [given]
     if not isinstance(given, (list, tuple)):
-        mistakes.add("methods", f"{shown(given)} is not a list of methods")
+        mistakes.add("methods", f"{quoted(given)} is not a list of methods")
         return ()
     if not given:
         mistakes.add("methods", "names none")
@@ -154,7 +154,7 @@ def _methods(given: Any, mistakes: Mistakes) -> tuple[Named, ...]:
         place = f"methods[{index}]"
         name, options = each if isinstance(each, (list, tuple)) and len(each) == 2 else (each, {})
         if not isinstance(name, str) or not isinstance(options, Mapping):
-            text = f"{shown(each)} is neither a method's name nor a pair of name and options"
+            text = f"{quoted(each)} is neither a method's name nor a pair of name and options"
             mistakes.add(place, text)
             continue
         try:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from makespan.core.errors import InputError, Mistake, ProblemError
 from makespan.core.inputs.files import PathLike
-from makespan.core.inputs.mistakes import Mistakes, refusal, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted, refusal
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.problem import Problem, is_problem
@@ -113,18 +113,18 @@ class Grid:
             raise InputError([Mistake("kind", str(error).removeprefix("kind: "))]) from None
         known = generator_options(self.kind)
         if not isinstance(self.options, Mapping):
-            raise InputError(f"options: {shown(self.options)} is not a table of options")
+            raise InputError(f"options: {quoted(self.options)} is not a table of options")
         for name, value in self.options.items():
             if name not in known:
                 hint = did_you_mean(name, known)
-                mistakes.add("options", f"{self.kind} problems have no option {shown(name)}{hint}")
+                mistakes.add("options", f"{self.kind} problems have no option {quoted(name)}{hint}")
             elif isinstance(value, (list, tuple)) and not value:
                 mistakes.add(f"options.{name}", "is an empty list; it is a value, or several")
             else:
                 try:
                     json.dumps(value)
                 except (TypeError, ValueError):
-                    mistakes.add(f"options.{name}", f"{shown(value)} can't stand in a file")
+                    mistakes.add(f"options.{name}", f"{quoted(value)} can't stand in a file")
         seeds = checked_seeds(self.seeds, mistakes)
         mistakes.raise_if_any(InputError)
         axes = {n: tuple(v) if isinstance(v, list) else v for n, v in self.options.items()}
@@ -178,7 +178,7 @@ def sources_of(given: Any, mistakes: Mistakes, folder: PathLike = "") -> tuple[S
     if isinstance(given, (str, os.PathLike, Grid)) or is_problem(given):
         given = [given]
     elif not isinstance(given, Iterable):
-        mistakes.add("instances", f"{shown(given)} is neither a problem, a path nor a grid")
+        mistakes.add("instances", f"{quoted(given)} is neither a problem, a path nor a grid")
         return ()
     entries = given.items() if isinstance(given, Mapping) else [(None, each) for each in given]
     files: dict[str, InFile] = {}
@@ -195,7 +195,7 @@ def sources_of(given: Any, mistakes: Mistakes, folder: PathLike = "") -> tuple[S
             except InputError as error:
                 mistakes.add(place, str(error))
         else:
-            mistakes.add(place, f"{shown(each)} is neither a problem, a path nor a grid")
+            mistakes.add(place, f"{quoted(each)} is neither a problem, a path nor a grid")
     if not (files or sources or mistakes):
         mistakes.add("instances", "names none")
     return (*([list(files.values())] if files else []), *sources)

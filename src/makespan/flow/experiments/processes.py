@@ -13,7 +13,7 @@ from typing import Self
 
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.system import memory
-from makespan.core.system.children import Child, own_folder
+from makespan.core.system.subprocesses import Child, own_folder
 from makespan.flow.experiments.experiment import Cell
 from makespan.flow.experiments.record import Record
 from makespan.flow.experiments.solving import row

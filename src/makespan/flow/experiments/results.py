@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from makespan.core.shown import Framed, Shown, Table, counted
+from makespan.core.display import Displayable, HasFrame, Table, counted
 from makespan.flow.experiments.journal import read_records
 from makespan.flow.experiments.record import COLUMNS, Record
 
@@ -70,7 +70,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Results(Shown, Framed):
+class Results(Displayable, HasFrame):
     """The rows of an experiment.
 
     Parameters

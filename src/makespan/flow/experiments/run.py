@@ -9,10 +9,10 @@ from importlib import import_module
 from pathlib import Path
 
 from makespan._version import __version__
+from makespan.core.display import counted
 from makespan.core.errors import FileError
 from makespan.core.inputs.files import PathLike
 from makespan.core.inputs.suggest import suggesting
-from makespan.core.shown import counted
 from makespan.flow.experiments.experiment import Cell, Experiment, Where
 from makespan.flow.experiments.journal import Journal
 from makespan.flow.experiments.processes import Processes, checked_jobs

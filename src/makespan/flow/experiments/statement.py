@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 from makespan.core.errors import FileError, InputError, Mistake, headed
 from makespan.core.inputs.files import PathLike, read_text, shown_path
 from makespan.core.inputs.forms import Form, validated
-from makespan.core.inputs.mistakes import Mistakes, refusal, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted, refusal
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import suggesting
 from makespan.flow.experiments.experiment import Experiment
@@ -170,7 +170,7 @@ def _listed(
             except InputError as error:
                 mistakes.extend(tuple(_at(place, one) for one in error.mistakes))
         elif not isinstance(each, str):
-            mistakes.add(place, f"{shown(each)} is neither {text} nor a table with '{key}'")
+            mistakes.add(place, f"{quoted(each)} is neither {text} nor a table with '{key}'")
     return found
 
 

@@ -24,7 +24,7 @@ PATIENCE = 0.1  # seconds for which rows may wait to be sent with others
 
 
 class Worker:
-    """Solves cells, and keeps the time in the file ``beat``; see ``core.system.served.Service``."""
+    """Solves cells, and keeps the time in the file ``beat``, as a subprocess worker does."""
 
     def __init__(self, beat: str) -> None:
         self.beat = beat

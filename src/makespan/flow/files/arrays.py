@@ -20,8 +20,8 @@ import numpy as np
 from makespan.core.errors import FileError
 from makespan.core.inputs.documents import table_in
 from makespan.core.inputs.files import PathLike, read_bytes, shown_path
-from makespan.core.inputs.mistakes import shown
-from makespan.flow.answer import as_json
+from makespan.core.inputs.mistakes import quoted
+from makespan.flow.serialize import as_json
 
 DOCUMENT = "document"
 TABLES_OF_COLUMNS = ("columns", "activities")
@@ -103,7 +103,7 @@ def _arrays(file: io.BytesIO) -> dict[str, np.ndarray]:
         for info in infos:
             place = info.filename.removesuffix(".npy")
             if place == info.filename or place in found:
-                raise FileError(f"{shown(info.filename)}: is not an array of its own (.npy)")
+                raise FileError(f"{quoted(info.filename)}: is not an array of its own (.npy)")
             with entries.open(info) as entry:
                 found[place] = _array(place, entry, info.file_size)
     return found

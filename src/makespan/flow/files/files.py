@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from makespan.core.display import Exportable, as_csv
 from makespan.core.errors import FileError, InputError, MissingExtra, ProblemError, headed
 from makespan.core.inputs.files import PathLike, read_text, shown_path, write_whole
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
-from makespan.core.shown import Writable, as_csv
-from makespan.flow.answer import as_json, result_as_dict, schedule_as_dict
 from makespan.flow.files.documents import (
     ARRAYS,
     GRAPHS,
@@ -31,6 +30,7 @@ from makespan.flow.files.plans import is_writable, text_of
 from makespan.flow.files.results import result_of, schedule_of
 from makespan.flow.kinds import KINDS, kind_named, kind_of
 from makespan.flow.result import Result
+from makespan.flow.serialize import as_json, result_as_dict, schedule_as_dict
 
 VERSIONS = {"makespan.problem": 1, "makespan.result": 1, "makespan.schedule": 1}
 PROBLEMS = (".toml", ".json", ARRAYS, *GRAPHS)
@@ -220,7 +220,7 @@ def read_schedule(path: PathLike, problem: Problem) -> Schedule:
 
 @suggesting
 def save(
-    thing: Result | Problem | Schedule | Writable,
+    thing: Result | Problem | Schedule | Exportable,
     path: PathLike,
     *,
     beside: Result | Schedule | None = None,
@@ -257,7 +257,7 @@ def save(
 
 
 def file_of(
-    thing: Result | Problem | Schedule | Writable,
+    thing: Result | Problem | Schedule | Exportable,
     path: PathLike,
     *,
     problem: Problem | None = None,
@@ -268,7 +268,7 @@ def file_of(
     suffix = refuse_suffix(path, *suffixes_of(thing))
     if beside is not None and suffix != ".html":
         raise InputError(f"beside: only a page (.html) shows two plans, not {suffix}")
-    if isinstance(thing, Writable):
+    if isinstance(thing, Exportable):
         return thing._in_form(suffix)
     if suffix in PICTURES:
         from makespan.flow.pictures.plot import picture_file
@@ -358,7 +358,7 @@ def _as_toml(path: PathLike, data: Mapping[str, Any]) -> str:
 
 def suffixes_of(thing: object) -> tuple[str, ...]:
     """Return the suffixes of files that a thing can be written to."""
-    if isinstance(thing, Writable):
+    if isinstance(thing, Exportable):
         return thing.SUFFIXES
     if isinstance(thing, Result):
         if thing.schedule is None:
@@ -369,7 +369,7 @@ def suffixes_of(thing: object) -> tuple[str, ...]:
     if hasattr(type(thing), "kind"):
         return TEXTS["problem"] + PROBLEM_PICTURES
     raise FileError(
-        f"{shown(thing)} can't be saved; a result, a problem, a schedule or a comparison can"
+        f"{quoted(thing)} can't be saved; a result, a problem, a schedule or a comparison can"
     )
 
 
@@ -380,13 +380,13 @@ def _check_format(data: Mapping[str, Any], expected: str) -> None:
         return
     name, _, version = found.partition("/") if isinstance(found, str) else ("", "", "")
     if name not in VERSIONS or not (version.isascii() and version.isdigit()):
-        raise FileError(f"format: {shown(found)} is not a format; here it is '{expected}/1'")
+        raise FileError(f"format: {quoted(found)} is not a format; here it is '{expected}/1'")
     if name != expected:
         what, wanted = name.rpartition(".")[2], expected.rpartition(".")[2]
         raise FileError(f"format: this is a {what} ({found!r}); a {wanted} is needed here")
     if len(version) > 9 or int(version) > VERSIONS[name]:
         raise FileError(
-            f"format: {shown(found)} is newer than this makespan reads ('{name}/{VERSIONS[name]}')"
+            f"format: {quoted(found)} is newer than this makespan reads ('{name}/{VERSIONS[name]}')"
         )
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from makespan.core.errors import FileError, headed
 from makespan.core.problem import Problem
 from makespan.core.report import InvalidSchedule
-from makespan.flow.answer import RESULT_FORMAT, schedule_as_dict
 from makespan.flow.kinds import kind_of
 from makespan.flow.result import Result
+from makespan.flow.serialize import RESULT_FORMAT, schedule_as_dict
 
 KIND = "reduction"
 ASSUMED = (

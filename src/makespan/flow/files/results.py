@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import FileError, InputError, Mistake
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
@@ -85,7 +85,7 @@ def result_of(data: Mapping[str, Any], problem_of: Callable[[Any], Problem]) -> 
 def _known_keys(mistakes: Mistakes, place: str, data: Mapping[str, Any], known: Any) -> None:
     for key in data:
         if key not in known:
-            mistakes.add(place, f"unknown key {shown(key)}{did_you_mean(key, known)}")
+            mistakes.add(place, f"unknown key {quoted(key)}{did_you_mean(key, known)}")
 
 
 def _problem(
@@ -101,7 +101,7 @@ def _problem(
         mistakes.extend(tuple(_below("problem", mistake) for mistake in error.mistakes))
         return None
     if "kind" in data and data["kind"] != problem.kind:
-        mistakes.add("kind", f"{shown(data['kind'])} differs from the problem's {problem.kind!r}")
+        mistakes.add("kind", f"{quoted(data['kind'])} differs from the problem's {problem.kind!r}")
     return problem
 
 
@@ -134,21 +134,21 @@ def _typed(mistakes: Mistakes, data: Mapping[str, Any], name: str, kind: type) -
     value = data.get(name)
     if value is None or (isinstance(value, kind) and not isinstance(value, bool)):
         return value
-    mistakes.add(name, f"{shown(value)} is not {TYPES[kind]}")
+    mistakes.add(name, f"{quoted(value)} is not {TYPES[kind]}")
     return None
 
 
 def _texts(mistakes: Mistakes, data: Mapping[str, Any], name: str) -> tuple[str, ...]:
     value = data.get(name, [])
     if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
-        mistakes.add(name, f"{shown(value)} is not a list of texts")
+        mistakes.add(name, f"{quoted(value)} is not a list of texts")
         return ()
     return tuple(value)
 
 
 def _steps(mistakes: Mistakes, data: Any) -> tuple[Step, ...]:
     if not isinstance(data, list):
-        mistakes.add("steps", f"{shown(data)} is not a list of steps")
+        mistakes.add("steps", f"{quoted(data)} is not a list of steps")
         return ()
     found = []
     for index, each in enumerate(data):
@@ -164,7 +164,7 @@ def _objective(mistakes: Mistakes, data: Any) -> Objective | None:
     if data is None:
         return None
     if not isinstance(data, dict):
-        mistakes.add("objective", f"{shown(data)} is not a table of keys and values")
+        mistakes.add("objective", f"{quoted(data)} is not a table of keys and values")
         return None
     _known_keys(mistakes, "objective", data, ("name", "value", "bound", "maximise"))
     value = _number(mistakes, "objective.value", data.get("value"), -np.inf)
@@ -192,7 +192,7 @@ def schedule_of(data: Any, place: str, problem: Problem | None) -> Schedule:
     start = f"{place}." if place else ""
     if not isinstance(data, dict):
         raise FileError(
-            [Mistake(place, f"{shown(data)} is not a schedule, {{machines, activities}}")]
+            [Mistake(place, f"{quoted(data)} is not a schedule, {{machines, activities}}")]
         )
     _known_keys(mistakes, place, data, SCHEDULE_KEYS)
     rows = data.get("activities")
@@ -254,7 +254,7 @@ def _machine_names(mistakes: Mistakes, place: str, names: Any, rows: Any) -> tup
         )
         return tuple(dict.fromkeys(name for name in ends if isinstance(name, str)))
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        mistakes.add(place, f"{shown(names)} is not a list of names")
+        mistakes.add(place, f"{quoted(names)} is not a list of names")
         return ()
     seen: set[str] = set()
     for name in names:
@@ -310,28 +310,28 @@ def _explain(mistakes: Mistakes, place: str, rows: list[Any], names: Any) -> Non
 def _row_faults(row: Any, machines: set[str]) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with one activity: the key it stands at, and what."""
     if not isinstance(row, dict):
-        yield "", f"{shown(row)} is not a table of keys and values"
+        yield "", f"{quoted(row)} is not a table of keys and values"
         return
     for key in row:
         if key not in COLUMNS:
-            yield "", f"unknown key {shown(key)}{did_you_mean(key, COLUMNS)}"
+            yield "", f"unknown key {quoted(key)}{did_you_mean(key, COLUMNS)}"
     for key in NEEDED:
         if key not in row:
             yield f".{key}", "is missing"
     if "kind" in row and row["kind"] not in WORDS:
         hint = did_you_mean(row["kind"], WORDS)
-        yield ".kind", f"{shown(row['kind'])} is not a kind of activity{hint}"
+        yield ".kind", f"{quoted(row['kind'])} is not a kind of activity{hint}"
     for key in ("machine", "peer"):
         name = row.get(key)
         if key not in row or (name is None and key == "peer"):
             continue
         if not isinstance(name, str) or name not in machines:
             hint = did_you_mean(name, sorted(machines)[:200])
-            yield f".{key}", f"{shown(name)} is not a machine of the schedule{hint}"
+            yield f".{key}", f"{quoted(name)} is not a machine of the schedule{hint}"
     item = row.get("item", -1)
     if isinstance(item, bool) or not isinstance(item, int) or not abs(item) < 2**63:
-        yield ".item", f"{shown(item)} is not a whole number"
+        yield ".item", f"{quoted(item)} is not a whole number"
     for key in NUMBERS:
         fault = ANY_NUMBER.fault(row.get(key, 0.0))
         if fault is not None:
-            yield f".{key}", f"{shown(row[key])} {fault}"
+            yield f".{key}", f"{quoted(row[key])} {fault}"

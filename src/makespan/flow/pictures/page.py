@@ -6,12 +6,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from makespan.core.display import Table
 from makespan.core.errors import InputError
-from makespan.core.kind import Choosing
+from makespan.core.kind import HasAlternatives
 from makespan.core.picture import Picture
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
-from makespan.core.shown import Table
 from makespan.drawing.page.html import Chart, page
 from makespan.drawing.page.tables import answer_tables
 from makespan.drawing.still import still_page
@@ -124,7 +124,7 @@ def chart(
 def _others(result: Result) -> tuple[Chart, ...]:
     """Return the plans that a result offers beside its own, such as those of a Pareto front."""
     room = kind_of(result.problem).pictures
-    if not isinstance(room, Choosing):
+    if not isinstance(room, HasAlternatives):
         return ()
     try:
         with misfits_refused():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.diagram import Groups
 from makespan.core.errors import InputError
-from makespan.core.kind import Coloured
+from makespan.core.kind import HasGroups
 from makespan.core.picture import Mark, Picture
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
@@ -70,7 +70,7 @@ def picture(
 
 def _grouped(problem: Problem, schedule: Schedule, by: str, details: Mapping[str, Any]) -> Groups:
     room = kind_of(problem).pictures
-    if not isinstance(room, Coloured):
+    if not isinstance(room, HasGroups):
         raise InputError(f"by: Gantt charts of {problem.kind} problems have one way of colours")
     return room.grouped(problem, schedule, by, details)
 

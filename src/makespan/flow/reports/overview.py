@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from makespan.core.cached import cached_property
 from makespan.core.diagram import Curves
+from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv, counted
 from makespan.core.errors import InputError
 from makespan.core.inputs.files import PathLike
 from makespan.core.numeric.arrays import Floats
 from makespan.core.renderers import renderers
-from makespan.core.shown import Framed, Shown, Table, Writable, as_csv, counted
 from makespan.drawing.comparison import Profile, Ranking
 from makespan.flow.experiments.journal import read_records
 from makespan.flow.experiments.record import Record
@@ -65,7 +65,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Overview(Shown, Framed, Writable):
+class Overview(Displayable, HasFrame, Exportable):
     """How methods did in experiments: tables, ranks, profiles.
 
     Made by :func:`makespan.report`; :func:`makespan.save` writes it as a page, a picture, or a

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from makespan.core.shown import Table, is_numeric
+from makespan.core.display import Table, is_numeric
 from makespan.drawing.comparison import profile_svg, ranking_svg
 from makespan.drawing.diagram.curves import curves_on, curves_svg
 from makespan.drawing.figure import stacked_image

@@ -6,7 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.independent.bounds import best_bound
@@ -35,7 +35,7 @@ def multifit(problem: IndependentTasks, control: Control, *, iterations: int = 2
     """
     if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 0:
         raise MethodError(
-            f"iterations: {shown(iterations)} is not allowed; it is a whole number from 0"
+            f"iterations: {quoted(iterations)} is not allowed; it is a whole number from 0"
         )
     best = first_plan(problem, control)
     if control.expired():

@@ -14,7 +14,7 @@ import numpy as np
 
 from makespan.core.costs import Affine
 from makespan.core.errors import TooLarge
-from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, refusal, shown
+from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, quoted, refusal
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
@@ -340,7 +340,7 @@ def _check_affine(cost: Any, place: str, mistakes: Mistakes) -> None:
         mistakes.number(f"{place}.fixed", cost.fixed, FIXED_COST)
         mistakes.number(f"{place}.per_unit", cost.per_unit, UNIT_COST)
     elif isinstance(cost, Curve) and not callable(cost.function):
-        mistakes.add(place, f"{shown(cost.function)} is not a function")
+        mistakes.add(place, f"{quoted(cost.function)} is not a function")
 
 
 def _check_energies(given: Sequence[Given], mistakes: Mistakes) -> None:
@@ -367,6 +367,6 @@ def floats(values: Any, place: str, rule: Rule, mistakes: Mistakes) -> Floats | 
     if isinstance(values, np.ndarray):
         values = values.tolist()
     if not isinstance(values, (list, tuple, range)):
-        mistakes.add(place, f"{shown(values)} is not a row of costs; {rule.allowed}")
+        mistakes.add(place, f"{quoted(values)} is not a row of costs; {rule.allowed}")
         return None
     return mistakes.column(f"{place}[{{}}]".format, values, rule)

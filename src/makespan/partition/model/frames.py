@@ -11,7 +11,7 @@ import numpy as np
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.files import PathLike, read_text, shown_path
-from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, shown
+from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, quoted
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.partition.model.costs import COST, COUNT, ENERGY_OR_NONE, Given
@@ -182,5 +182,5 @@ def _numbers(
             fault = "is not a number"
         if fault and noted < SHOWN_PER_COLUMN:
             noted += 1
-            mistakes.add(f"line {lines[at]}, {name}", f"{shown(text)} {fault}; {rule.allowed}")
+            mistakes.add(f"line {lines[at]}, {name}", f"{quoted(text)} {fault}; {rule.allowed}")
     return values.astype(np.int64) if rule.whole and not noted else values

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.deadline_thread import stoppable
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import find_method, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.core.watched import stoppable
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.hierarchical import rotated
 from makespan.reduction.methods.rarest_first import STYLES, WATCHED_FROM, Spreader

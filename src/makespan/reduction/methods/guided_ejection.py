@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.deadline_thread import stoppable
 from makespan.core.registry import Need, find_method, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.core.watched import stoppable
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.model.growth import last_arrival
 from makespan.reduction.needs import (

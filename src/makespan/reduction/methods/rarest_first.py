@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.deadline_thread import stoppable
 from makespan.core.numeric.arrays import Integers, frozen, readonly
 from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import find_method, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.core.watched import stoppable
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.trees import chain, pipelined
 from makespan.reduction.model.growth import arrivals

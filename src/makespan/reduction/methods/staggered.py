@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.deadline_thread import stoppable
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.core.watched import stoppable
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.model.growth import arrivals
 from makespan.reduction.needs import (

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.deadline_thread import stoppable
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.core.watched import stoppable
 from makespan.reduction.bounding.narrow import narrow
 from makespan.reduction.bounding.packing import packing, shallow, spans
 from makespan.reduction.bounds import best_bound

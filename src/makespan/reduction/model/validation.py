@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, ragged, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted, ragged
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
 from makespan.core.network.interconnect import Interconnect
@@ -89,12 +89,12 @@ class Validation:
                 mistakes.raise_if_any()
             return
         if not isinstance(network, Interconnect):
-            mistakes.add("network", f"{shown(network)} is not a makespan.Interconnect")
+            mistakes.add("network", f"{quoted(network)} is not a makespan.Interconnect")
             mistakes.raise_if_any()
         names = self._machines(network.names if fields["machines"] is None else fields["machines"])
         mistakes.raise_if_any()
         if tuple(names) != tuple(network.names):
-            mistakes.add("network", f"connects other machines: {shown(tuple(network.names))}")
+            mistakes.add("network", f"connects other machines: {quoted(tuple(network.names))}")
         network.collect_mistakes(mistakes)
         of_data = "transfer_per_byte" if fields["segments"] == "auto" else "transfer"
         overhead = fields["message_overhead"]
@@ -150,7 +150,7 @@ class Validation:
             known = ", ".join(map(repr, COUNTED))
             mistakes.add("segments", f"'auto' is for collective = {known} only")
         if not isinstance(fields["combine"], bool):
-            mistakes.add("combine", f"{shown(fields['combine'])} is not true or false")
+            mistakes.add("combine", f"{quoted(fields['combine'])} is not true or false")
         elif fields["combine"] and not custom:
             mistakes.add("combine", "is for collective = 'custom' only")
         for name in ("before", "after"):
@@ -296,7 +296,7 @@ class Validation:
         except (TypeError, ValueError, OverflowError):
             entries = array = np.empty(0, dtype=bool)
         if entries.dtype.kind not in "iufO":
-            self.mistakes.add(name, f"{shown(value)} is not a table of {expected} numbers")
+            self.mistakes.add(name, f"{quoted(value)} is not a table of {expected} numbers")
             return np.ones(shape)
         if array.shape != shape:
             found = " × ".join(map(str, array.shape)) or "no"

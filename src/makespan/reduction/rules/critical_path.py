@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.deadline_thread import stoppable
 from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.jit import loop, part
 from makespan.core.numeric.random import next_seed
-from makespan.core.watched import stoppable
 from makespan.reduction.rules.rotation import Plan
 
 WATCHED_FROM = 5_000_000  # rows timed

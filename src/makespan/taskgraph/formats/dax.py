@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from makespan.core.errors import FileError
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.xml import local, root_of
 from makespan.taskgraph.model.attributes import Column, Quantity
 from makespan.taskgraph.model.dag import Dag
@@ -40,8 +40,8 @@ def read(text: str) -> Dag:
     """
     root, mistakes = root_of(text, "adag", "DAX"), Mistakes()
     jobs = [part for part in root if local(part) in JOBS]
-    runtimes = Column(RUNTIME, lambda job, _: f"job {shown(job)}")
-    sizes = Column(BYTES, lambda file, _: f"file {shown(file)}")
+    runtimes = Column(RUNTIME, lambda job, _: f"job {quoted(job)}")
+    sizes = Column(BYTES, lambda file, _: f"file {quoted(file)}")
     names = [part.get("id", "") for part in jobs]
     entries = [runtimes.entry(_kept(part, "runtime"), part.get("id", "")) for part in jobs]
     used = [(name, each) for name, job in zip(names, jobs, strict=True) for each in _uses(job)]

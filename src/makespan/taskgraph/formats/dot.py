@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from makespan.core.errors import FileError
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.taskgraph.model.attributes import SIZE, WORK, Column, Entry, Found
 from makespan.taskgraph.model.dag import Dag
 
@@ -92,7 +92,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         kind = found.lastgroup if found is not None else None
         if found is None or kind is None or kind == "open":
             fault = "is opened and never closed" if kind == "open" else "is not DOT"
-            raise _fault(text, place, f"{shown(text[place : place + 20])} {fault}")
+            raise _fault(text, place, f"{quoted(text[place : place + 20])} {fault}")
         end = _html_end(text, place) if kind == "html" else found.end()
         if kind != "space":
             yield _Token(text[place:end], kind, place)
@@ -107,7 +107,7 @@ def _html_end(text: str, start: int) -> int:
         depth += 1 if bracket[0] == "<" else -1
         if not depth:
             return bracket.end()
-    raise _fault(text, start, f"{shown(text[start : start + 20])} is opened and never closed")
+    raise _fault(text, start, f"{quoted(text[start : start + 20])} is opened and never closed")
 
 
 def _line(text: str, place: int) -> str:
@@ -136,7 +136,9 @@ class _Parser:
         if strict:
             self._next()
         if self._token.keyword != "digraph":
-            raise FileError(f"begins with {shown(self._token.text)}; a graph of tasks is a digraph")
+            raise FileError(
+                f"begins with {quoted(self._token.text)}; a graph of tasks is a digraph"
+            )
         self._next()
         if self._token.text != "{":
             self._name()
@@ -164,7 +166,7 @@ class _Parser:
         )
 
     def _wrong(self, rest: str) -> FileError:
-        return _fault(self._text, self._token.place, f"has {shown(self._token.text)} {rest}")
+        return _fault(self._text, self._token.place, f"has {quoted(self._token.text)} {rest}")
 
     def _next(self) -> _Token:
         token = self._token

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from makespan.core.errors import FileError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.xml import root_of
 from makespan.core.system.extras import optional
 from makespan.taskgraph.model.dag import Dag
@@ -32,7 +32,7 @@ def read(text: str) -> Dag:
     except networkx.NetworkXError as error:
         raise FileError(f"is not GraphML: {error}") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise FileError(f"is not GraphML as networkx reads it: {shown(error)}") from None
+        raise FileError(f"is not GraphML as networkx reads it: {quoted(error)}") from None
     dag = Dag.from_networkx(graph)
     dag.notes = (*(f"networkx: {warning.message}" for warning in told), *dag.notes)
     return dag

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from makespan.core.errors import FileError
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.xml import local, root_of
 from makespan.taskgraph.model.attributes import SIZE, WORK, Column
 from makespan.taskgraph.model.dag import Dag
@@ -42,8 +42,8 @@ def read(text: str) -> Dag:
     if len(graphs) != 1:
         raise FileError(f"holds {len(graphs)} graphs; one is read, without graphs inside its nodes")
     mistakes = Mistakes()
-    works = Column(WORK, lambda name, _: f"node {shown(name)}")
-    sizes = Column(SIZE, lambda ends, _: f"edge {shown(ends)}")
+    works = Column(WORK, lambda name, _: f"node {quoted(name)}")
+    sizes = Column(SIZE, lambda ends, _: f"edge {quoted(ends)}")
     names, nodes, ends, edges = [], [], [], []
     for number, part in enumerate(graphs[0], start=1):
         if local(part) == "node":

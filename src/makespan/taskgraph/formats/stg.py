@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.errors import FileError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.rules import SECONDS
 from makespan.taskgraph.generate.graphs import scaled_sizes
 from makespan.taskgraph.model.dag import Dag
@@ -103,9 +103,9 @@ def write(dag: Dag) -> str:
 
 def _whole(number: int, word: str, what: str) -> int:
     if not (word.isascii() and word.isdigit()):
-        raise FileError(f"line {number}: {shown(word)} is not {what}, a whole number from 0")
+        raise FileError(f"line {number}: {quoted(word)} is not {what}, a whole number from 0")
     if len(word) > MAX_DIGITS:
-        raise FileError(f"line {number}: {shown(word)} has more than {MAX_DIGITS} digits")
+        raise FileError(f"line {number}: {quoted(word)} has more than {MAX_DIGITS} digits")
     return int(word)
 
 
@@ -113,8 +113,8 @@ def _time(number: int, word: str) -> float:
     try:
         time = float(word)
     except ValueError:
-        raise FileError(f"line {number}: {shown(word)} is not a processing time") from None
+        raise FileError(f"line {number}: {quoted(word)} is not a processing time") from None
     fault = SECONDS.fault(time)
     if fault is not None:
-        raise FileError(f"line {number}: processing time {shown(word)} {fault}; it is 0 or more")
+        raise FileError(f"line {number}: processing time {quoted(word)} {fault}; it is 0 or more")
     return time

@@ -17,7 +17,7 @@ from typing import Any
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.documents import table_in
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule
 from makespan.taskgraph.model.columns import CORES
 from makespan.taskgraph.model.dag import Dag
@@ -80,7 +80,7 @@ class _Reader:
             word = "tasks" if "tasks" in workflow else "jobs"
             self.place, found = f"workflow.{word}", workflow.get(word)
         if not isinstance(found, list):
-            raise FileError(f"{self.place}: {shown(found)} is not a list of tasks")
+            raise FileError(f"{self.place}: {quoted(found)} is not a list of tasks")
         self.tasks = [task for _, task in self._tables(self.place, found, "a task")]
 
     def dag(self) -> Dag:
@@ -120,7 +120,7 @@ class _Reader:
         """Return a list, which may be missing."""
         if value is None or isinstance(value, list):
             return value or []
-        self.mistakes.add(place, f"{shown(value)} is not a list")
+        self.mistakes.add(place, f"{quoted(value)} is not a list")
         return []
 
     def _tables(self, place: str, value: Any, what: str) -> Iterator[tuple[str, Table]]:
@@ -129,7 +129,7 @@ class _Reader:
             if isinstance(entry, Mapping):
                 yield f"{place}[{index}]", entry
             else:
-                self.mistakes.add(f"{place}[{index}]", f"{shown(entry)} is not {what}")
+                self.mistakes.add(f"{place}[{index}]", f"{quoted(entry)} is not {what}")
 
     def _text(self, place: str, value: Any) -> str | None:
         """Return a name; a number stands for itself."""
@@ -138,7 +138,7 @@ class _Reader:
                 return str(value)
             except ValueError:  # thousands of digits
                 pass
-        fault = "is missing" if value is None else f"{shown(value)} is not a text"
+        fault = "is missing" if value is None else f"{quoted(value)} is not a text"
         self.mistakes.add(place, fault)
         return None
 
@@ -176,12 +176,12 @@ class _Reader:
             if name is not None and name in position:
                 yield position[name]
             elif name is not None:
-                self.mistakes.add(place, f"there is no task {shown(named)}")
+                self.mistakes.add(place, f"there is no task {quoted(named)}")
 
     def _measured(self, execution: Any) -> None:
         """Read the runtimes of the tasks, since 1.5 in a table of their own."""
         if execution is not None and not isinstance(execution, Mapping):
-            self.mistakes.add("workflow.execution", f"{shown(execution)} is not a table")
+            self.mistakes.add("workflow.execution", f"{quoted(execution)} is not a table")
             return
         found = (execution or {}).get("tasks")
         for place, task in self._tables("workflow.execution.tasks", found, "a task"):
@@ -214,14 +214,14 @@ class _Reader:
                 if name is not None and name in self.sizes:
                     found[link][name] = self.sizes[name]
                 elif name is not None:
-                    fault = f"there is no file {shown(named)} in workflow.specification.files"
+                    fault = f"there is no file {quoted(named)} in workflow.specification.files"
                     self.mistakes.add(f"{at}[{index}]", fault)
         for at, file in self._tables(f"{place}.files", task.get("files"), "a file"):
             key = "name" if file.get("name") is not None else "id"
             name = self._text(f"{at}.{key}", file.get(key))
             way = file.get("link")
             if way not in ("input", "output"):
-                fault = f"{shown(way)} is not allowed; it is 'input' or 'output'"
+                fault = f"{quoted(way)} is not allowed; it is 'input' or 'output'"
                 self.mistakes.add(f"{at}.link", fault)
             elif name is not None:
                 found[way][name] = self._size(at, name, file.get("sizeInBytes", file.get("size")))

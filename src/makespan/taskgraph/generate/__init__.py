@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.network.topology import squarish
@@ -82,7 +82,7 @@ def generate(
     mistakes = Mistakes()
     if graph not in GENERATORS:
         hint = did_you_mean(graph, GENERATORS)
-        mistakes.add("graph", f"there is no graph {shown(graph)}{hint}")
+        mistakes.add("graph", f"there is no graph {quoted(graph)}{hint}")
     usual, largest = SIZES.get(graph, (1, 10**6))
     extent = usual if size is None else size
     mistakes.number("size", extent, whole("a size is", 1, largest))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.errors import ProblemError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.taskgraph.model.dag import Dag
 
@@ -207,7 +207,7 @@ def scaled_sizes(work: ArrayLike, edges: int, ccr: float, rng: Seed = None) -> F
 
 def _to_ratio(work: Floats, size: Floats, ccr: float) -> Floats:
     if not ccr >= 0:
-        raise ProblemError(f"ccr: {shown(ccr)} is not allowed; a ratio is 0 or more")
+        raise ProblemError(f"ccr: {quoted(ccr)} is not allowed; a ratio is 0 or more")
     mean = float(size.mean()) if len(size) else 0.0
     if mean == 0.0 or ccr == 0.0:
         return np.zeros(len(size))
@@ -239,4 +239,4 @@ def _generator(rng: Seed) -> np.random.Generator:
 
 def _whole(name: str, value: int, low: int = 1) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-        raise ProblemError(f"{name}: {shown(value)} is not allowed; a whole number from {low}")
+        raise ProblemError(f"{name}: {quoted(value)} is not allowed; a whole number from {low}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.numeric.arrays import Floats
 from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import inverse
@@ -72,7 +72,7 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
         edges, else about 100 for each pair of tasks.
     """
     if moves is not None and (isinstance(moves, bool) or not isinstance(moves, int) or moves < 0):
-        raise MethodError(f"moves: {shown(moves)} is not allowed; it is a whole number from 0")
+        raise MethodError(f"moves: {quoted(moves)} is not allowed; it is a whole number from 0")
     schedule = control.incumbent.schedule if control.incumbent else None
     if schedule is None:
         schedule = heft(problem, control).schedule

@@ -13,7 +13,7 @@ from makespan.core.front import in_words
 from makespan.core.registry import applicability, find_method, register, within_reach
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Objective, Solution
-from makespan.taskgraph.bounds import bounds, kept
+from makespan.taskgraph.bounds import bounds, enforce_limits
 from makespan.taskgraph.limits import ALLOWED, price_of, violation
 from makespan.taskgraph.methods.lists.loss_gain import plans_between
 from makespan.taskgraph.methods.local_search import local_search
@@ -109,7 +109,7 @@ def _local(problem: TaskGraph, control: Control, points: list[Point]) -> Iterato
         start = next(point.plan for point in points if point.price <= budget)
         within = replace(problem, budget=budget)
         control.incumbent = Solution(schedule=start)
-        found = kept(within, local_search(within, control)).schedule
+        found = enforce_limits(within, local_search(within, control)).schedule
         control.incumbent = before
         if found is not None:
             yield _priced(problem, found)
@@ -156,7 +156,7 @@ def _limited(problem: TaskGraph, control: Control, search: Any, points: list[Poi
         start = min(fit, key=lambda point: point.price if by_price else point.time)
         control.incumbent = Solution(schedule=start.plan)
     with control.sharing(SHARE):
-        found: Solution = kept(problem, search(problem, control))
+        found: Solution = enforce_limits(problem, search(problem, control))
     control.incumbent = before
     if problem.objective == "makespan" and found.schedule is not None and not found.optimal:
         met = found.lower_bound is not None and found.makespan <= found.lower_bound * (1 + ALLOWED)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule
 from makespan.taskgraph.model.columns import CORES as HELD
 
@@ -138,7 +138,7 @@ class Column:
             if fault is None:
                 found[name] = number
             else:
-                text = f"{CORES} {shown(value)} {fault}; {HELD.allowed}"
+                text = f"{CORES} {quoted(value)} {fault}; {HELD.allowed}"
                 mistakes.add(self._place(where, CORES), text)
         return found
 
@@ -148,7 +148,7 @@ class Column:
         if fault is None:
             return float(value)
         place = self._place(found.where, key)
-        mistakes.add(place, f"{key} {shown(found.value)} {fault}; {self.quantity.allowed}")
+        mistakes.add(place, f"{key} {quoted(found.value)} {fault}; {self.quantity.allowed}")
         return self.quantity.default
 
     def _refuse_others(self, mistakes: Mistakes) -> None:
@@ -194,6 +194,6 @@ def is_number(value: Any) -> bool:
 
 
 def _listed(names: Iterable[str]) -> str:
-    words = list(map(shown, names))
+    words = list(map(quoted, names))
     more = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
     return ", ".join(words[:SHOWN]) + more

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, ragged, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted, ragged
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
@@ -96,7 +96,7 @@ def _array(place: str, values: Any, dtype: type, mistakes: Mistakes) -> Any:
         with np.errstate(invalid="ignore"):  # of what was refused
             return array.astype(kind)
     except (TypeError, ValueError, OverflowError):
-        mistakes.add(place, f"{shown(values)} is not an array of numbers")
+        mistakes.add(place, f"{quoted(values)} is not an array of numbers")
         return np.zeros(0, dtype=kind)
 
 
@@ -109,7 +109,7 @@ def pairs_of(tasks: Any, mistakes: Mistakes) -> list[tuple[Any, Any]]:
         if isinstance(pair, (list, tuple)) and len(pair) == 2:
             pairs.append((pair[0], pair[1]))
         else:
-            mistakes.add(f"tasks[{index}]", f"{shown(pair)} is not a task; it is (name, work)")
+            mistakes.add(f"tasks[{index}]", f"{quoted(pair)} is not a task; it is (name, work)")
     return pairs
 
 
@@ -148,13 +148,13 @@ def by_name(word: str, given: Any, names: Sequence[Any], mistakes: Mistakes) -> 
     column = np.full(len(names), float(default))
     unit = "cores" if word == "cores" else "seconds"
     if given is not None and not isinstance(given, Mapping):
-        mistakes.add(word, f"{shown(given)} is not a table of {unit} by task")
+        mistakes.add(word, f"{quoted(given)} is not a table of {unit} by task")
         return column
     position = index_by_name(names) if given else {}
     for name, value in (given or {}).items():
         if name not in position:
             hint = did_you_mean(name, list(map(str, names[:SUGGESTED_FROM])))
-            mistakes.add(f"{word}.{name}", f"there is no task {shown(name)}{hint}")
+            mistakes.add(f"{word}.{name}", f"there is no task {quoted(name)}{hint}")
             continue
         number = mistakes.number(f"tasks[{position[name]}].{word}", value, rule)
         column[position[name]] = default if isnan(number) else number
@@ -172,7 +172,7 @@ def edges_of(
     kept = np.ones(len(edges), dtype=bool)
     for index, edge in enumerate(edges):
         if not isinstance(edge, (list, tuple)) or len(edge) not in (2, 3):
-            found = shown(edge)
+            found = quoted(edge)
             mistakes.add(f"edges[{index}]", f"{found} is not an edge; it is (from, to, size)")
             kept[index] = False
             continue
@@ -181,7 +181,7 @@ def edges_of(
                 column[index] = position[end]
             else:
                 hint = did_you_mean(end, list(map(str, names[:SUGGESTED_FROM])))
-                mistakes.add(f"edges[{index}].{word}", f"there is no task {shown(end)}{hint}")
+                mistakes.add(f"edges[{index}].{word}", f"there is no task {quoted(end)}{hint}")
                 kept[index] = False
         if len(edge) == 3:
             amount = mistakes.number(f"edges[{index}].size", edge[2], SIZE)

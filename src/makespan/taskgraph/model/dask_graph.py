@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from makespan.core.errors import ProblemError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.system.extras import optional
 
 Measure = Callable[[Any], float]
@@ -47,7 +47,7 @@ def _graph(graph: Any) -> tuple[dict[Any, str], dict[Any, set[Any]]]:
     if is_collection:
         graph = graph.__dask_graph__()
     if not isinstance(graph, Mapping):
-        raise ProblemError(f"{shown(graph)} is neither a Dask collection nor a Dask graph")
+        raise ProblemError(f"{quoted(graph)} is neither a Dask collection nor a Dask graph")
     nodes = dict(graph)
     keys = sorted(nodes, key=sorted_by) if is_collection else list(nodes)
     return {key: key_name(key) for key in keys}, {key: get_dependencies(nodes, key) for key in keys}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.cached import cached_property
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Integers
@@ -91,7 +91,7 @@ class Given:
         for place in ("assignment", "sequence"):
             value = getattr(self, place)
             if value is not None and not isinstance(value, Mapping):
-                mistakes.add(place, f"{shown(value)} is not a table")
+                mistakes.add(place, f"{quoted(value)} is not a table")
         if len(mistakes.found) == before:
             self._check_names(mistakes)
         if len(mistakes.found) == before:
@@ -106,7 +106,7 @@ class Given:
             place = f"sequence.{machine}"
             self._known("machine", place, machine, mistakes)
             if not isinstance(tasks, (list, tuple)):
-                mistakes.add(place, f"{shown(tasks)} is not a list of tasks")
+                mistakes.add(place, f"{quoted(tasks)} is not a list of tasks")
                 continue
             for index, name in enumerate(tasks):
                 self._known("task", f"{place}[{index}]", name, mistakes)
@@ -148,7 +148,7 @@ class Given:
         known = self._task if what == "task" else self._machine
         if not isinstance(name, str) or name not in known:
             hint = did_you_mean(name, list(names[:SUGGESTED_FROM]))
-            mistakes.add(place, f"there is no {what} {shown(name)}{hint}")
+            mistakes.add(place, f"there is no {what} {quoted(name)}{hint}")
 
     def _check_deadlock(self, mistakes: Mistakes) -> None:
         circle = self.chained.cycle()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
@@ -184,7 +184,7 @@ def _column(name: str, values: ArrayLike, count: int | None, mistakes: Mistakes)
         if array.dtype.kind not in "iuf" or array.ndim > 1:
             raise TypeError("not numbers")
     except (TypeError, ValueError):
-        mistakes.add(f"network.{name}", f"{shown(values)} is not a number or a list of numbers")
+        mistakes.add(f"network.{name}", f"{quoted(values)} is not a number or a list of numbers")
         array = np.ones(count or 0)
     array = array.astype(np.float64)
     if count is None:
@@ -221,7 +221,7 @@ def _delays(network: Network, mistakes: Mistakes) -> None:
         place = f"network.delays[{index}]"
         mistakes.number(f"{place}.seconds", seconds, DELAY)
         if not isinstance(pair, tuple) or len(pair) != 2:
-            mistakes.add(place, f"{shown(pair)} is not a pair of machines")
+            mistakes.add(place, f"{quoted(pair)} is not a pair of machines")
         else:
             known_ends(place, pair, network.names, known, mistakes)
 

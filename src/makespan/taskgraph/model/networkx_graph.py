@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from makespan.core.errors import ProblemError
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.taskgraph.model.attributes import SIZE, WORK, Column, Quantity
 
 
@@ -21,9 +21,9 @@ def arguments_of(
     links = [((name[a], name[b]), data) for a, b, data in graph.edges(data=True)]
     works = Column(
         replace(_asked(WORK, work), default=default_work),
-        lambda node, key: f"nodes[{shown(node)}].{key}",
+        lambda node, key: f"nodes[{quoted(node)}].{key}",
     )
-    sizes = Column(_asked(SIZE, size), lambda ends, key: f"edges[{shown(ends)}].{key}")
+    sizes = Column(_asked(SIZE, size), lambda ends, key: f"edges[{quoted(ends)}].{key}")
     mistakes = Mistakes()
     entries = [works.entry(data.items(), node) for node, data in nodes]
     work_of = works.numbers(entries, mistakes)

@@ -15,7 +15,7 @@ from makespan.taskgraph.placing.insertion import Insertion, columns, is_compiled
 from makespan.taskgraph.placing.steps import log_insertion
 from makespan.taskgraph.problem import TaskGraph
 
-QUICK = 30_000
+QUICK = 20_000
 """Tries of a task, and hops of its data, that are made even when the time is up."""
 SLICE = 500_000
 """Tries of a task on a core between two looks at the clock."""

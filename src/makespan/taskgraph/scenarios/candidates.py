@@ -33,11 +33,11 @@ def candidates(
 
     Safe durations are their 90 % quantiles: another problem only where errors differ.
     """
-    yield from _line_up(problem, control)
+    yield from _in_turn(problem, control)
     rng = np.random.default_rng(int(control.rng.integers(2**31)))
     safe = _safe(problem, noise, rng)
     if safe is not None and not control.expired():
-        for plan in _line_up(safe, control):
+        for plan in _in_turn(safe, control):
             yield carried_over(problem, control, plan)
     if not count or cannot_end(problem, control):
         return
@@ -59,7 +59,7 @@ def carried_over(problem: TaskGraph, control: Control, plan: Schedule) -> Schedu
     return inserted(problem, control, order, pinned=machine_of_tasks(problem, plan))
 
 
-def _line_up(problem: TaskGraph, control: Control) -> Iterator[Schedule]:
+def _in_turn(problem: TaskGraph, control: Control) -> Iterator[Schedule]:
     before, best = control.incumbent, None
     for index, name in enumerate(LINE_UP):
         method = find_method("taskgraph", name)

@@ -21,7 +21,7 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.receptions import Behind, Receptions, Sequence, at_once
 from makespan.divisible.returns.transfer_programme import TransferProgramme
-from makespan.divisible.returns.transfers import kept, outcome
+from makespan.divisible.returns.transfers import enforce_limits, outcome
 from makespan.divisible.rounds.enumeration import Send, dealt_out
 from makespan.divisible.rounds.sequences import FEW, Allowed, respread, swapped
 from makespan.divisible.rounds.uplink import placed, shapes
@@ -106,7 +106,7 @@ def _searched(problem: DivisibleLoad, control: Control, *, programmes: int) -> S
     assert best is not None
     if best.schedule is None and best.infeasible is None:
         best = _greedily(problem, control, best)
-    return kept(problem, best)
+    return enforce_limits(problem, best)
 
 
 def _greedily(problem: DivisibleLoad, control: Control, otherwise: Solution) -> Solution:
@@ -191,7 +191,11 @@ class Search:
     def sized(self, send: Send) -> Solution | None:
         """Return the best plan of one sequence, None where there is none."""
         found = self._try(send)
-        return None if found is None else kept(self.problem, self._solution(found, False, False))
+        return (
+            None
+            if found is None
+            else enforce_limits(self.problem, self._solution(found, False, False))
+        )
 
     def _all_cases(self) -> list[_Case] | None:
         """Return all cases where they are few and leave nothing out that could be better.

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
 from makespan.core.costs import Affine
+from makespan.core.display import HasFrame, Table, counted
 from makespan.core.errors import ExecutionError
-from makespan.core.shown import Framed, Table, counted
 from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
@@ -57,7 +57,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Calibration(Measurement, Framed):
+class Calibration(Measurement, HasFrame):
     """A calibrated cluster.
 
     Parameters

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.numeric.arrays import Floats
 from makespan.execute.dask.cluster.client import pickled
 from makespan.execute.dask.cluster.inputs import Futures, packed
@@ -262,7 +262,7 @@ def refuse_indivisible(data: Any, place: str) -> None:
         iter(data), len(data)
     except TypeError as error:
         raise InputError(
-            f"{place}: {shown(data)} has no items: {error}; a sequence, a set, a mapping, a NumPy"
+            f"{place}: {quoted(data)} has no items: {error}; a sequence, a set, a mapping, a NumPy"
             " array, a Series or Files has"
         ) from error
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from makespan.core.cached import cached_property
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.numeric.sorting import inverse
 from makespan.core.system.extras import optional
 from makespan.taskgraph.model.dask_graph import key_name, sorted_by
@@ -140,7 +140,7 @@ def work_of(collection: Any, keys: Any = None, *, optimize_graph: bool = True) -
         raise InputError("keys: are missing; a graph is computed for keys of it")
     if not found:
         raise InputError(
-            f"collection: {shown(collection)} is not a Dask collection, a container of them "
+            f"collection: {quoted(collection)} is not a Dask collection, a container of them "
             "or a graph"
         )
     many, place = _grouped(found, optimize_graph)
@@ -219,7 +219,7 @@ def _of_graph(graph: Mapping[Any, Any], keys: Any) -> Work:
     wanted = tuple(flatten([keys]))
     missing = [key for key in wanted if key not in graph]
     if missing:
-        raise InputError(f"keys: {shown(missing[0])} is not a key of the graph")
+        raise InputError(f"keys: {quoted(missing[0])} is not a key of the graph")
 
     def packed(results: Sequence[Any]) -> Any:
         return _nested(keys, iter(results))

@@ -10,7 +10,7 @@ from numbers import Real
 from typing import Any
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.system.extras import optional
 from makespan.execute.dask.cluster.crew import ANY, Member, Only
 from makespan.execute.dask.cluster.inputs import Function
@@ -119,5 +119,5 @@ def _number(name: str, given: float | None, annotations: Mapping[str, Any]) -> f
     """Return an argument, or else what is annotated, or 0."""
     value = annotations.get(name, 0.0) if given is None else given
     if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
-        raise InputError(f"{name}: {shown(value)} is not a number")
+        raise InputError(f"{name}: {quoted(value)} is not a number")
     return float(value)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import did_you_mean, keywords_of, suggesting
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import client_or_local
@@ -297,5 +297,5 @@ def _for_function(
             hint = did_you_mean(name, {*keywords_of(map), *named})
             raise TypeError(f"neither map() nor the function has a parameter {name!r}{hint}")
         elif value is not REFUSED[name][0]:
-            raise InputError(f"{name}: {shown(value)} can't be had; {REFUSED[name][1]}")
+            raise InputError(f"{name}: {quoted(value)} can't be had; {REFUSED[name][1]}")
     return passed

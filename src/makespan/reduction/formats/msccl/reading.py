@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import FileError, InputError
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.xml import local
 from makespan.reduction.formats.msccl.programme import (
     INPUT,
@@ -38,7 +38,7 @@ def problem_in(root: Element, given: Reduction | None) -> Reduction:
     name = root.get("coll", "")
     if name not in COLLECTIVES:
         known = ", ".join(COLLECTIVES)
-        mistakes.add("algo.coll", f"{shown(name)} is not a collective read here; {known} are")
+        mistakes.add("algo.coll", f"{quoted(name)} is not a collective read here; {known} are")
     mistakes.raise_if_any(FileError)
     collective: Any = COLLECTIVES[name]
     if given is None:
@@ -73,7 +73,7 @@ def _whole(
     if found is not None and low <= found <= high:
         return found
     allowed = f"{low} or more" if high == math.inf else f"from {low} to {high}"
-    mistakes.add(f"{place}.{key}", f"{shown(value)} is not a whole number {allowed}")
+    mistakes.add(f"{place}.{key}", f"{quoted(value)} is not a whole number {allowed}")
     return max(0, low)
 
 
@@ -140,10 +140,10 @@ def _block(
     for index, each in enumerate(steps):
         here = f"{place}, step {index}"
         if each.get("s") != str(index):
-            mistakes.add(f"{here}.s", f"{shown(each.get('s'))} is not {index}; steps are in order")
+            mistakes.add(f"{here}.s", f"{quoted(each.get('s'))} is not {index}; steps are in order")
         kind = each.get("type", "")
         if kind not in STEPS:
-            mistakes.add(f"{here}.type", f"{shown(kind)} is not a step; {', '.join(STEPS)} are")
+            mistakes.add(f"{here}.type", f"{quoted(kind)} is not a step; {', '.join(STEPS)} are")
         for peer, kinds in ((send, SENDING), (receive, RECEIVING)):
             if kind in kinds and peer < 0:
                 mistakes.add(f"{here}.type", f"{kind!r} needs a peer, which its tb lacks")
@@ -171,7 +171,7 @@ def _cell(
         return Cell(INPUT, -1)
     buffer = step.get(f"{end}buf", "")
     if buffer not in sizes:
-        mistakes.add(f"{place}.{end}buf", f"{shown(buffer)} is not a buffer; i, o and s are")
+        mistakes.add(f"{place}.{end}buf", f"{quoted(buffer)} is not a buffer; i, o and s are")
         return Cell(INPUT, -1)
     last = sizes[buffer] - count
     return Cell(buffer, _whole(step, f"{end}off", place, mistakes, 0, last))

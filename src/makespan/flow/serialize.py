@@ -15,8 +15,8 @@ from makespan.flow.kinds import kind_of
 from makespan.flow.result import Result
 
 if TYPE_CHECKING:
+    from makespan.core.display import Table
     from makespan.core.problem import Problem
-    from makespan.core.shown import Table
 
 RESULT_FORMAT = "makespan.result/1"
 SCHEDULE_FORMAT = "makespan.schedule/1"

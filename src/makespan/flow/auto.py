@@ -35,9 +35,7 @@ class Found:
     advised: bool = False
 
 
-def run_line_up(
-    kind: Kind, problem: Problem, control: Control, options: Mapping[str, Any]
-) -> Found:
+def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[str, Any]) -> Found:
     """Run the kind's line-up until a method proves its plan; return the best.
 
     The time limit ends it as soon as there is a plan.

@@ -83,7 +83,7 @@ def is_numeric(column: Sequence[Cell]) -> bool:
     return any(texts) and all(NUMBER.match(text) for text in texts)
 
 
-class Shown(ABC):
+class Displayable(ABC):
     """Shown as a line by ``repr``, as tables and a picture by a notebook."""
 
     __slots__ = ()
@@ -112,7 +112,7 @@ class Shown(ABC):
         return renderers().fragment(line, self._notes(), self._picture(), self._tables())
 
 
-class Framed(ABC):
+class HasFrame(ABC):
     """Rows that become a data frame."""
 
     __slots__ = ()
@@ -130,7 +130,7 @@ class Framed(ABC):
         return optional("polars").DataFrame(self._columns())
 
 
-class Writable(ABC):
+class Exportable(ABC):
     """What :func:`makespan.save` writes in forms of its own."""
 
     __slots__ = ()

@@ -15,7 +15,7 @@ from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.core.system import memory
-from makespan.core.system.served import Service, Setup
+from makespan.core.system.subprocess_worker import Service, Setup
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
@@ -42,7 +42,7 @@ class Child:
     Parameters
     ----------
     make
-        Makes its :class:`~makespan.core.system.served.Service`, there; it is pickled.
+        Makes its :class:`~makespan.core.system.subprocess_worker.Service`, there; it is pickled.
     arrived
         Called with this and each message of the process, and with this and None when it has ended;
         in a thread of its own.
@@ -66,7 +66,7 @@ class Child:
         self.errors = errors
         self.fault: tuple[str, str] | None = None  # why it was ended: a status and a note
         code = f"import sys; sys.path[:] = {sys.path!r}\n"
-        code += f"from {__package__}.served import main; main()"
+        code += f"from {__package__}.subprocess_worker import main; main()"
         with errors.open("wb") as file:
             self.popen = subprocess.Popen(
                 [sys.executable, "-c", code],

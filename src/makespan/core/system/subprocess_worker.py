@@ -1,4 +1,4 @@
-"""In a process that :class:`makespan.core.system.children.Child` started: what it does there."""
+"""What a process does that :class:`makespan.core.system.subprocesses.Child` started."""
 
 from __future__ import annotations
 
