@@ -54,14 +54,15 @@ def test_it_takes_no_longer_than_client_map(name: str) -> None:
         assert seconds <= 1.05 * expected
 
 
-def test_eight_short_items() -> None:
-    """Each worker gets its share in one message."""
+@pytest.mark.parametrize("count", [8, 12, 20, 40])
+def test_few_short_items(count: int) -> None:
+    """What sending them costs is not measured apart, and of eight each worker gets its share."""
     costs = Costs()
     for _ in range(2):
-        simulation = Simulation([0.01] * 8, 4)
+        simulation = Simulation([0.01] * count, 4)
         run, seconds = simulation.go(costs)
-        assert seconds <= 1.2 * client_map([0.01] * 8, 4)
-        assert len(run.record.schedule().words()) == 3 * 4
+        assert seconds <= 1.15 * client_map([0.01] * count, 4)
+        assert count > 8 or len(run.record.schedule().words()) == 3 * 4
 
 
 def test_many_loads() -> None:

@@ -195,7 +195,8 @@ class Run(State):
 
     async def _carry_out(self, chunk: Chunk, member: Member, packed: Packed) -> None:
         traffic, record, name = self.traffic, self.record, chunk.worker
-        held = await traffic.send(member, packed, apart=not self.sizes.few)
+        apart = self.order is not None or self.sizes.many
+        held = await traffic.send(member, packed, apart=apart)
         self._over(Activity.SEND, chunk)
         record.transfer("send", name, chunk.item, chunk.units, held.window)
         self.costs.sent(name, chunk.units, packed.bytes, held.window.seconds)

@@ -63,10 +63,17 @@ class Sizes:
         threads = sum(member.threads for member in members)
         if len(self.items) <= AHEAD * threads:
             return True
-        if len(self.items) > FEW * threads:
+        if self.many:
             return False
         least = [self.costs.least(member.name, len(members)) for member in members]
         return all(least) and self.items.load <= AHEAD * sum(least)
+
+    @property
+    def many(self) -> bool:
+        """Whether there are so many items that what sending them costs is worth to be learnt."""
+        members = self.run.crew.members.values()
+        most = FEW * sum(member.threads for member in members)
+        return isinstance(self.items, Stream) or len(self.items) > most
 
     def _threads(self, name: str) -> int:
         return self.run.crew.members[name].threads
