@@ -89,4 +89,6 @@ class Sizes:
         first = one if not self.backlog.of(name) else FIRST * one
         bound = MAX_BOUND / AHEAD * self.items.load
         bound = min(bound, max(bound / 2, AMPLE * least))
+        if not (self.many or self.run.job.batched):  # what is not begun can be taken back
+            bound = max(bound, least)
         return min(self.costs.most(name, first), max(one, bound))
