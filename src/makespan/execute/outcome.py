@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,21 +34,32 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The results of a part of a chunk, and when the worker's clock showed what."""
+    """The results of a part of a chunk, and when the worker's clock showed what.
 
+    ``rows`` are the first and the last but one of the items in a row, in the order of the results.
+    """
+
+    rows: tuple[tuple[int, int], ...]
     values: Any
     failures: tuple[Failure, ...]
     start: float
     end: float
 
     @classmethod
-    def of(cls, values: Any, failures: tuple[Told, ...], start: float, end: float) -> Outcome:
+    def of(
+        cls,
+        rows: tuple[tuple[int, int], ...],
+        values: Any,
+        failures: tuple[Told, ...],
+        start: float,
+        end: float,
+    ) -> Outcome:
         """Read what :func:`makespan.execute.remote.work` returned."""
         found = [Failure(first, last, _error(data), text) for first, last, data, text in failures]
         if isinstance(values, Pickled):
-            values, more = _unpickled(values)
+            values, more = _unpickled(values, [place for row in rows for place in range(*row)])
             found = sorted(found + more, key=lambda failure: failure.first)
-        return cls(values, tuple(found), start, end)
+        return cls(rows, values, tuple(found), start, end)
 
 
 def _error(data: bytes) -> BaseException:
@@ -58,18 +70,17 @@ def _error(data: bytes) -> BaseException:
     return error
 
 
-def _unpickled(values: Pickled) -> tuple[Any, list[Failure]]:
+def _unpickled(values: Pickled, places: Sequence[int]) -> tuple[Any, list[Failure]]:
     """Return results, None for each that can't be unpickled here, and what that failed by."""
     found: list[Any] = []
     failures = []
-    pairs = zip(values.data, values.buffers, strict=True)
-    for index, (data, buffers) in enumerate(pairs, start=values.first):
+    ends = [(places[0], places[-1])] if values.whole else [(place, place) for place in places]
+    for (first, last), data, buffers in zip(ends, values.data, values.buffers, strict=True):
         try:
             found.append(pickle.loads(data, buffers=buffers))
         except Exception as error:
-            last = values.last if values.whole else index
             text = "".join(traceback.format_exception(error))
             refused = TypeError(f"the result can't be unpickled here: {error}")
-            failures.append(Failure(index, last, refused, text))
-            found.append([None] * (last - index + 1) if values.whole else None)
+            failures.append(Failure(first, last, refused, text))
+            found.append([None] * len(places) if values.whole else None)
     return (found[0] if values.whole else found), failures

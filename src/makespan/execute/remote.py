@@ -11,9 +11,10 @@ import logging
 import operator
 import pickle
 import tempfile
+import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from inspect import iscoroutinefunction
@@ -22,6 +23,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 STILL_ARRIVING = 2.0  # seconds that what a client wrote before it closed may take to come
 LOOK_EVERY = 0.1  # seconds
+MOST_SHARES = 4096  # chunks that a worker remembers, done or not
 PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 Taken = ParamSpec("Taken")
@@ -111,16 +113,63 @@ class Call(NamedTuple):
         return partial(_tried, call, self.retries) if self.retries else call
 
 
+class Share:
+    """What the threads of a worker share of a chunk: the items that none of them has begun.
+
+    Those are the items from ``next`` up to ``end``; ``since`` is when a thread last took some.
+    """
+
+    __slots__ = ("_items", "_loading", "_low", "end", "lock", "next", "since")
+
+    def __init__(self, low: int, high: int) -> None:
+        self._low, self.next, self.end = low, low, high
+        self._items: Any = None
+        self.since = 0.0
+        self.lock, self._loading = threading.Lock(), threading.Lock()
+
+    def take(self, count: int = 1) -> range:
+        """Take the next items; none, once there are none left."""
+        with self.lock:
+            first, self.next = self.next, min(self.end, self.next + count)
+            self.since = time.time()
+            return range(first, self.next)
+
+    def items(self, chunk: Any, low: int, high: int) -> Any:
+        """Return items of the chunk, which is unpickled once."""
+        with self._loading:
+            found = self._items
+            if found is None:
+                found = pickle.loads(chunk[0]) if isinstance(chunk, list) else chunk
+            self._items = found if self.next < self.end else None  # others need them, too
+        first, last = low - self._low, high - self._low
+        if isinstance(found, FileChunk):
+            return FileChunk(found.names[first:last], found.contents[first:last])
+        return found[first:last]
+
+
+_shares: dict[str, Share] = {}
+_lock = threading.Lock()
+
+
+def _share(key: str, low: int, high: int) -> Share:
+    """Return what is shared of the chunk of this key, which holds the items from low to high."""
+    with _lock:
+        if key not in _shares:
+            while len(_shares) >= MOST_SHARES:
+                del _shares[next(iter(_shares))]
+            _shares[key] = Share(low, high)
+        return _shares[key]
+
+
 class Pickled:
     """Results, each pickled by itself, so that one that can't be unpickled is known by its place.
 
-    ``data`` has their pickles, ``buffers`` what those leave out, not copied. Where the results of
-    the items from ``first`` to ``last`` are one value, and not a list, there is one pickle of it:
-    ``whole``.
+    ``data`` has their pickles, ``buffers`` what those leave out, not copied. Where all results are
+    one value, and not a list, there is one pickle of it: ``whole``.
     """
 
-    def __init__(self, first: int, last: int, whole: bool) -> None:
-        self.first, self.last, self.whole = first, last, whole
+    def __init__(self, whole: bool) -> None:
+        self.whole = whole
         self.data: list[bytes] = []
         self.buffers: list[list[pickle.PickleBuffer]] = []
 
@@ -139,36 +188,67 @@ class Pickled:
 def work(
     function: bytes,
     chunk: Any,
-    first: int,
+    key: str,
+    low: int,
+    high: int,
     batched: bool,
-    part: int = 0,
     parts: int = 1,
     inputs: Mapping[Any, Any] | None = None,
     leaves: bool = True,
-) -> tuple[Any, tuple[Told, ...], float, float]:
-    """Apply a pickled function to one of ``parts`` parts of a chunk, which starts at ``first``.
+) -> tuple[tuple[tuple[int, int], ...], Any, tuple[Told, ...], float, float]:
+    """Apply a pickled function to items of a chunk, which holds those from ``low`` to ``high``.
 
-    The function gets one item at a time, or the whole part where ``batched``; ``inputs`` is what
-    the futures in it hold. Returns the results, what failed, and when the worker's clock showed the
-    start and the end; the items beside one that fails are computed all the same. Results that
-    leave the process are plain or :class:`Pickled`: what can't be pickled never meets a connection
-    of Dask's, which would be out of step from then on.
+    So many ``parts`` of it are called side by side. Each takes the next item until none is left or
+    the rest is taken back (:func:`taken_back`); where ``batched``, its share at once. ``inputs`` is
+    what the futures in the items hold. Returns the first and the last but one of the items in each
+    row of them, the results, what failed, and when the worker's clock showed the start and the end;
+    the items beside one that fails are computed all the same. Results that leave the process are
+    plain or :class:`Pickled`: what can't be pickled never meets a connection of Dask's, which would
+    be out of step from then on.
     """
     recipe = _function(function)
     start = time.time()
-    if isinstance(chunk, list):
-        mine = pickle.loads(chunk[part])
-    else:
-        mine = chunk[part * len(chunk) // parts : (part + 1) * len(chunk) // parts]
+    share = _share(key, low, high)
     call = recipe.made(inputs or {}, batched)
-    if isinstance(mine, FileChunk):
-        with mine.unpacked() as paths:
-            values, failures = _applied(call, paths, first, batched)
+    if batched:
+        mine = share.take(-(-(high - low) // parts))
+        with _given(share.items(chunk, mine.start, mine.stop)) as items:
+            places, (values, failures) = [*mine], _batch(call, items, mine.start)
     else:
-        values, failures = _applied(call, mine, first, batched)
+        places, values, failures = _each(call, _taken(share, chunk))
     if leaves:
-        values = _leaving(values, first, failures)
-    return values, tuple(failures), start, time.time()
+        values = _leaving(values, places, failures)
+    return _rows(places), values, tuple(failures), start, time.time()
+
+
+def taken_back(chunks: Sequence[tuple[str, int, int]], kept: float) -> list[tuple[int, int, float]]:
+    """Take back what no thread has begun of a worker's chunks, but for a share that is ``kept``.
+
+    Parameters
+    ----------
+    chunks
+        In the order in which they are computed: the key, the first item and the last but one.
+    kept
+        The share, from 0 to 1, of the items that nobody has begun; the first of them are kept.
+
+    Returns
+    -------
+    list
+        Of each chunk the item that is begun next, the first item that is not done any more, and for
+        how many seconds the last that was begun has been under way.
+    """
+    shares = [_share(*chunk) for chunk in chunks]
+    left = int(kept * sum(share.end - share.next for share in shares))
+    found = []
+    for share in shares:
+        with share.lock:
+            share.end = share.next + min(left, share.end - share.next)
+            left -= share.end - share.next
+            if share.next >= share.end:
+                share._items = None
+            seconds = time.time() - share.since if share.since else 0.0
+            found.append((share.next, share.end, seconds))
+    return found
 
 
 def _on_row(function: Callable[..., Any], batched: bool, row: Any) -> Any:
@@ -262,26 +342,52 @@ def _function(pickled: bytes) -> Call:
     return call
 
 
-def _applied(
-    call: Callable[[Any], Any], items: Sequence[Any], first: int, batched: bool
-) -> tuple[Any, list[Told]]:
+def _taken(share: Share, chunk: Any) -> Iterator[tuple[int, Any]]:
+    """Give item after item of a chunk, with its number, while there are any."""
+    while taken := share.take():
+        with _given(share.items(chunk, taken.start, taken.stop)) as items:
+            yield taken.start, items[0]
+
+
+@contextmanager
+def _given(items: Any) -> Iterator[Any]:
+    """Give items as the function gets them: files as paths."""
+    if isinstance(items, FileChunk):
+        with items.unpacked() as paths:
+            yield paths
+    else:
+        yield items
+
+
+def _rows(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return where the items in a row begin, and end."""
+    firsts = [p for n, p in enumerate(places) if not n or places[n - 1] != p - 1]
+    lasts = [p + 1 for n, p in enumerate(places) if n + 1 == len(places) or places[n + 1] != p + 1]
+    return tuple(zip(firsts, lasts, strict=True))
+
+
+def _batch(call: Callable[[Any], Any], items: Any, first: int) -> tuple[Any, list[Told]]:
     if not len(items):
         return [], []
-    if batched:
-        try:
-            return _whole(call(items), len(items)), []
-        except Exception as error:
-            last = first + len(items) - 1
-            return [None] * len(items), [failure(first, last, error)]
-    values: list[Any] = []
-    failures = []
-    for index, item in enumerate(items, start=first):
+    try:
+        return _whole(call(items), len(items)), []
+    except (Exception, SystemExit) as error:
+        last = first + len(items) - 1
+        return [None] * len(items), [failure(first, last, error)]
+
+
+def _each(
+    call: Callable[[Any], Any], items: Iterable[tuple[int, Any]]
+) -> tuple[list[int], Any, list[Told]]:
+    places, values, failures = [], [], []
+    for index, item in items:
+        places.append(index)
         try:
             values.append(call(item))
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # Dask's worker would end, and all that it has
             values.append(None)
             failures.append(failure(index, index, error))
-    return values, failures
+    return places, values, failures
 
 
 def _whole(values: Any, count: int) -> Any:
@@ -298,18 +404,22 @@ def _whole(values: Any, count: int) -> Any:
     return values
 
 
-def _leaving(values: Any, first: int, failures: list[Told]) -> Any:
-    """Return values as they leave the process; note those that can't."""
+def _leaving(values: Any, places: Sequence[int], failures: list[Told]) -> Any:
+    """Return the values of the items in these places as they leave the process.
+
+    Those that can't are noted.
+    """
     if _plain(values):
         return values
-    pickled = Pickled(first, first + len(values) - 1, type(values) is not list)
-    for index, value in enumerate([values] if pickled.whole else values, start=first):
+    pickled = Pickled(type(values) is not list)
+    ends = [(places[0], places[-1])] if pickled.whole else [(place, place) for place in places]
+    for (first, last), value in zip(ends, [values] if pickled.whole else values, strict=True):
         try:
             pickled.add(value)
         except Exception as error:
             pickled.add(None)
             refused = TypeError(f"the result, a {type(value).__name__}, can't be pickled: {error}")
-            failures.append(failure(index, pickled.last if pickled.whole else index, refused))
+            failures.append(failure(first, last, refused))
     return pickled
 
 

@@ -49,7 +49,7 @@ def test_it_does_what_dask_s_does(executor: Any) -> None:
         next(found)
     begun = time.monotonic()
     with pytest.raises(TimeoutError):
-        list(executor.map(time.sleep, [0.2] * 100, timeout=0.3))
+        list(executor.map(time.sleep, [1.0] * 20, timeout=0.8))  # Dask fails where it looks late
     assert time.monotonic() - begun < 5.0
     futures = [executor.submit(functions.squared, item) for item in range(5)]
     assert {future.result() for future in as_completed(futures)} == {0, 1, 4, 9, 16}

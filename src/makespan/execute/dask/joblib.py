@@ -58,6 +58,8 @@ def register_joblib() -> None:
                 raise ValueError("n_jobs == 0 in Parallel has no meaning")
             if self._client is None:
                 self._client = self._held.enter_context(client_or_local(self._given))
+            if not self._client.ncores():
+                self._client.submit(int, pure=False).result()  # once there is a worker
             return sum(self._client.ncores().values())
 
         def submit(self, func: Callable[[], Any], callback: Any = None) -> Future[Any]:

@@ -57,12 +57,12 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_payloads_are_slices() -> None:
-    """A list is pickled part by part, each as a whole; an array gives its rows, not copied."""
-    sent, count, _ = Items((1, 2, 3, 4)).payload(1, 4, 2)
-    assert [pickle.loads(part) for part in sent] == [[2], [3, 4]]
+    """A list is pickled as a whole; an array gives its rows, not copied."""
+    sent, count, _ = Items((1, 2, 3, 4)).payload(1, 4)
+    assert [pickle.loads(part) for part in sent] == [[2, 3, 4]]
     assert count == sum(map(len, sent))
     data = np.arange(6).reshape(3, 2)
-    rows, count, _ = Items(data).payload(1, 2, 2)
+    rows, count, _ = Items(data).payload(1, 2)
     assert rows.tolist() == [[2, 3]]
     assert np.shares_memory(rows, data)
     assert count == rows.nbytes

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dask import config
 from distributed import Client
 
 from makespan import Dag, ExecutionError, Network, Result, TaskGraph, solve
 from makespan.execute import dask
-from makespan.execute.dask.cluster import crew
 from makespan.execute.dask.graphs.learning.costs import SWITCH
 from tests.execute.conftest import tasks_left
 from tests.execute.dask.graphs import graphs
@@ -77,9 +77,8 @@ def test_a_task_that_kills_its_worker_once(cluster: Cluster, killable: Any, tmp_
     assert tasks_left(killable) == []
 
 
-def test_all_workers_die(cluster: Cluster, killable: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a while without a worker that is an error, not a hang."""
-    monkeypatch.setattr(crew, "PATIENCE", 0.5)
+def test_all_workers_die(cluster: Cluster, killable: Any) -> None:
+    """After as long without a worker as Dask shall wait that is an error, not a hang."""
     graph, key, _ = layers()
 
     def kill_all() -> None:
@@ -88,7 +87,10 @@ def test_all_workers_die(cluster: Cluster, killable: Any, monkeypatch: pytest.Mo
 
     timer = threading.Timer(0.15, kill_all)
     timer.start()
-    with pytest.raises(ExecutionError, match="no worker is left"):
+    with (
+        config.set({"distributed.scheduler.no-workers-timeout": "500ms"}),
+        pytest.raises(ExecutionError, match="no worker is left"),
+    ):
         dask.compute(graph, killable, plan=planned(graph), keys=key, progress=False)
     timer.join()
 

@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from makespan import ExecutionError, InputError, save
+from makespan import InputError, save
 from makespan.core.schedule import Activity
 from makespan.execute import dask
 from makespan.execute.dask import ItemsFailed
 from makespan.execute.dask.cluster.items import Items
+from makespan.execute.dask.cluster.load import WAITING
 from makespan.execute.dask.maps.memory import key_of
 from tests.execute import functions
 from tests.execute.conftest import in_process
@@ -317,7 +318,8 @@ def test_annotations_are_kept_to(client: Any, monkeypatch: pytest.MonkeyPatch) -
             from dask import get_annotations
 
             names = "user_priority", "retries", "resources"
-            given.append((*(options.get(name) for name in names), get_annotations()))
+            if options["resources"] != {WAITING: 1}:
+                given.append((*(options.get(name) for name in names), get_annotations()))
             return original(*arguments, **options)
 
         monkeypatch.setattr(client, "_graph_to_futures", noted)
@@ -333,8 +335,6 @@ def test_annotations_are_kept_to(client: Any, monkeypatch: pytest.MonkeyPatch) -
         with pytest.raises(ItemsFailed):
             mapped(Unlucky(), [1, 2], client, retries=0)
     with annotate(workers=lambda key: "0"), pytest.raises(InputError, match="function of keys"):
-        mapped(functions.squared, [1], client)
-    with annotate(resources={"GPU": 1}), pytest.raises(ExecutionError, match="of those asked for"):
         mapped(functions.squared, [1], client)
 
 

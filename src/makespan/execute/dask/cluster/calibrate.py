@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from makespan.core.errors import InputError
+from makespan.core.errors import ExecutionError, InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.execute.dask.cluster.calibration import Calibration
-from makespan.execute.dask.cluster.client import (
-    checked_client,
-    on_loop,
-)
-from makespan.execute.dask.cluster.crew import Crew, measure_whole
+from makespan.execute.dask.cluster.client import checked_client, on_loop
+from makespan.execute.dask.cluster.crew import Crew, WorkerLost, refuse_no_worker
 from makespan.execute.dask.cluster.inputs import function_as_sent
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.cluster.probe import Probe
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
 
 REPETITIONS = 3
 TIME_LIMIT = 1.5
+MAX_TRIES = 3  # to measure while workers get lost
 
 
 @suggesting
@@ -77,8 +76,18 @@ def calibrate(
 
     async def measure(tell: Tell) -> Calibration:
         async with Crew(client) as crew, Traffic(crew, sent, batched) as traffic:
-            probe = Probe(crew, traffic, items, repetitions, time_limit, tell)
-            return await measure_whole(crew, probe.run, tell)
+            return await _whole(Probe(crew, traffic, items, repetitions, time_limit, tell))
 
     with teller(progress) as tell:
         return on_loop(client, lambda: measure(tell))
+
+
+async def _whole(probe: Probe) -> Calibration:
+    """Measure; where that fails as workers were lost, again with those that are there then."""
+    refuse_no_worker(probe.crew)
+    for _ in range(MAX_TRIES):
+        await probe.crew.wait_for_one()
+        with suppress(WorkerLost):
+            return await probe.run()
+        probe.tell(0.0, "workers were lost; measuring again")
+    raise ExecutionError(f"workers left while they were measured, {MAX_TRIES} times in a row")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
@@ -16,13 +17,14 @@ from typing import Any, TypeVar
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING
 from makespan.execute.dask.cluster.client import trouble_of
-from makespan.execute.progress import Tell
+from makespan.execute.dask.cluster.heard import LISTEN_EVERY, Heard, silence
+from makespan.execute.dask.cluster.load import Load, unknown
+from makespan.execute.dask.cluster.travel import taken_back
 
 LOOK_EVERY = 0.25  # seconds between looks at who is there
-SILENCE = 60.0  # seconds without a heartbeat after which a worker counts as gone
-LISTEN_EVERY = 5.0  # seconds at most between looks at the heartbeats
-PATIENCE = 10.0  # seconds to wait for a worker when all are gone
-MAX_TRIES = 3  # to measure while workers get lost
+PATIENCE = 10.0  # seconds to wait for a worker when all are gone, where one does not wait forever
+WAIT_EVERY = 0.05  # seconds between looks whether one came
+LONG_WAIT = 10.0  # seconds after which the log says so
 
 Value = TypeVar("Value")
 log = logging.getLogger("makespan")
@@ -40,7 +42,8 @@ class WorkerLost(Exception):
 class Member:
     """A worker: its name, where it is, how many threads it has, and whether it has gone.
 
-    ``silent`` where the scheduler still counts on it, but nothing was heard of it for long.
+    ``silent`` where the scheduler still counts on it, but nothing was heard of it for long;
+    ``retired`` where somebody sent it away: nothing that it did is to blame.
     """
 
     name: str
@@ -48,21 +51,23 @@ class Member:
     threads: int
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     silent: bool = False
+    retired: bool = False
 
     @property
     def why(self) -> str:
         """What became of one that has gone, as a predicate."""
-        return f"was silent for {silence():g} s" if self.silent else "left"
+        if self.silent:
+            return f"was silent for {silence():g} s"
+        return "was retired" if self.retired else "left"
 
 
-def silence() -> float:
-    """Return after how many seconds without a sign of life nobody is waited for any more.
-
-    :data:`SILENCE`, or what ``makespan.silence`` says in Dask's configuration.
-    """
+def as_dask_waits() -> float:
+    """Return for how many seconds Dask lets tasks wait for a worker: forever, unless told."""
     import dask
+    from dask.utils import parse_timedelta
 
-    return float(dask.config.get("makespan.silence", default=SILENCE))
+    given = dask.config.get("distributed.scheduler.no-workers-timeout", default=None)
+    return math.inf if given is None else float(parse_timedelta(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +101,22 @@ class Crew:
     Where it ``expels``, the scheduler is told to forget workers that are silent, as it would by
     itself after its worker-ttl: tasks that it may place anywhere wait for them. Unless it looks
     ``at_once``, ``members`` are known after :data:`LOOK_EVERY` only, and entering costs nothing.
+    Where there is no worker, one is waited for with ``patience``, in seconds; None: with
+    :data:`PATIENCE`. Work that waits is shown to the scheduler as a ``load``.
     """
 
     def __init__(
-        self, client: Any, *, expels: bool = False, only: Only = ANY, at_once: bool = True
+        self,
+        client: Any,
+        *,
+        expels: bool = False,
+        only: Only = ANY,
+        at_once: bool = True,
+        patience: float | None = None,
     ) -> None:
         self.client = client
+        self.patience = patience
+        self.load = Load(client)
         self.only = only
         self._threads: dict[str, int] = {}
         self.expels = expels
@@ -109,8 +124,9 @@ class Crew:
         self.members: dict[str, Member] = {}
         self.joined: Callable[[Member], None] | None = None
         self.left: Callable[[Member], None] | None = None
+        self._looking = asyncio.Lock()
         self._names: dict[str, str] = {}
-        self._heard = _Heard()
+        self._heard = Heard()
         self._silence = silence()
         self._lost = ""
 
@@ -133,6 +149,9 @@ class Crew:
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         self._watch.cancel()  # not awaited: a loop that ends would interrupt that
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(LONGEST_TIDYING):
+                await self.load.close()
         if self._lost and self._task.uncancel() > self._cancelled_before:
             return  # somebody else wants the block to end, too
         if isinstance(error, (Exception, asyncio.CancelledError)):
@@ -170,11 +189,16 @@ class Crew:
 
     async def look(self) -> None:
         """See who is there now."""
+        async with self._looking:
+            await self._look()
+
+    async def _look(self) -> None:
         present = await self._present()
         for name, member in list(self.members.items()):
             if present.get(name, ("", 0))[0] != member.address:
                 del self.members[name]
                 member.silent = self._heard.silent(member.address, self._silence)
+                member.retired = not member.silent and await self._retired(member.address)
                 member.gone.set()
                 log.info("worker %s %s", name, member.why)
                 if member.silent and self.expels:
@@ -191,9 +215,9 @@ class Crew:
 
     async def _present(self) -> dict[str, tuple[str, int]]:
         """Return name → (address, threads) of those that run, ordered by name."""
-        threads = await self.client.scheduler.ncores_running()
-        listen = self._heard.age > min(LISTEN_EVERY, self._silence / 8)
-        if listen or not threads.keys() <= self._names.keys():
+        known = self._names and self._heard.age <= min(LISTEN_EVERY, self._silence / 8)
+        threads = await self.client.scheduler.ncores_running() if known else {}
+        if not known or not threads.keys() <= self._names.keys():
             wants = "n_workers" in signature(self.client.scheduler_info).parameters
             arguments = {"n_workers": -1} if wants else {}
             identity = await self.client.scheduler.identity(**arguments)
@@ -201,6 +225,7 @@ class Crew:
             self._names = {address: str(worker["name"]) for address, worker in workers}
             self._threads = {a: self.only.threads(worker, a) for a, worker in workers}
             self._heard.note({address: worker["last_seen"] for address, worker in workers})
+            threads = {a: worker for a, worker in workers if worker["status"] == "running"}
         self._answered = time.monotonic()
         found = [
             (self._names[address], address, self._threads[address])
@@ -209,6 +234,21 @@ class Crew:
         ]
         found.sort(key=lambda entry: _natural(entry[0]))
         return {name: (address, count) for name, address, count in found}
+
+    async def _retired(self, address: str) -> bool:
+        """Whether somebody sent a worker away, rather than that it died, or paused."""
+        try:
+            events = await self.client.scheduler.events(topic=address)
+        except Exception as error:
+            log.debug("the scheduler does not say why %s left: %s", address, error)
+            return False
+        said = [(event.get("action"), event.get("status", ""), event) for _, event in events]
+        return any(
+            action == "closing-worker"
+            or (action == "worker-status-change" and status.startswith("closing"))
+            or (action == "remove-worker" and event.get("expected"))
+            for action, status, event in said
+        )
 
     async def _keep_looking(self) -> None:
         """Look until the cluster is lost; then end the block."""
@@ -289,69 +329,40 @@ class Crew:
                 found[member.name] = answer
         return found
 
-    async def wait_for_one(self) -> None:
-        """Wait until a worker is there.
+    async def take_back(
+        self, member: Member, chunks: Sequence[tuple[str, int, int]], kept: float
+    ) -> list[tuple[int, int, float]]:
+        """Take items back from a worker; see :func:`makespan.execute.remote.taken_back`.
+
+        Raises
+        ------
+        WorkerLost
+            If the worker leaves first, or can't be reached.
+        """
+        found: list[tuple[int, int, float]] = await self.call(member, taken_back, chunks, kept)
+        return found
+
+    async def wait_for_one(self, tasks: int = 1) -> None:
+        """Wait until a worker is there, for as many tasks as there are to do.
 
         Raises
         ------
         ExecutionError
             If none comes.
         """
-        for _ in range(int(PATIENCE / 0.1)):
-            if self.members:
-                return
-            await asyncio.sleep(0.1)
-        raise ExecutionError(f"no worker is left, and none came in {PATIENCE:g} s")
-
-
-async def measure_whole(crew: Crew, measure: Callable[[], Awaitable[Value]], tell: Tell) -> Value:
-    """Measure; where that fails as workers were lost, again with those that are there then.
-
-    Raises
-    ------
-    ExecutionError
-        If there is no worker, none comes after all have left, or workers are lost every time.
-    """
-    refuse_no_worker(crew)
-    for _ in range(MAX_TRIES):
-        await crew.wait_for_one()
-        with suppress(WorkerLost):
-            return await measure()
-        tell(0.0, "workers were lost; measuring again")
-    raise ExecutionError(f"workers left while they were measured, {MAX_TRIES} times in a row")
-
-
-class _Heard:
-    """How long nothing was heard of each worker, by this machine's clock.
-
-    Time in which nobody listened, as while the client itself was stopped, does not count.
-    """
-
-    def __init__(self) -> None:
-        self._last: dict[str, float] = {}
-        self._quiet: dict[str, float] = {}
-        self._listened = time.monotonic()
-
-    @property
-    def age(self) -> float:
-        """The seconds since somebody listened."""
-        return time.monotonic() - self._listened
-
-    def note(self, heartbeats: dict[str, float]) -> None:
-        """Note the time of each worker's last heartbeat, on whatever clock."""
-        passed = min(self.age, 2 * LISTEN_EVERY)
-        self._quiet = {
-            address: self._quiet.get(address, 0.0) + passed
-            if self._last.get(address) == moment
-            else 0.0
-            for address, moment in heartbeats.items()
-        }
-        self._last = heartbeats
-        self._listened = time.monotonic()
-
-    def silent(self, address: str, longest: float) -> bool:
-        """Whether nothing was heard of a worker for longer than that."""
-        return self._quiet.get(address, 0.0) > longest
+        patience = PATIENCE if self.patience is None else self.patience
+        began, said = time.monotonic(), False
+        while not self.members:
+            waited = time.monotonic() - began
+            if waited > patience:
+                raise ExecutionError(f"no worker is left, and none came in {patience:g} s")
+            if waited > LONG_WAIT and not said:
+                log.warning("%s has no worker; waiting for one", _scheduler(self.client))
+                said = True
+            self.load.show(tasks * unknown(), tasks)
+            await asyncio.sleep(WAIT_EVERY)
+            with suppress(OSError):  # whoever keeps looking sees to that
+                await self.look()
 
 
 def forget_outcome(task: asyncio.Future[Any]) -> None:

@@ -7,7 +7,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -134,20 +134,17 @@ class Items:
         """Return the item that the first ``load`` units end in or before."""
         return int(np.searchsorted(self.edges, load, side="left"))
 
-    def payload(self, low: int, high: int, parts: int = 1) -> tuple[Any, int, Futures]:
+    def payload(self, low: int, high: int) -> tuple[Any, int, Futures]:
         """Return what is sent of the items from ``low`` up to ``high``, its bytes, and futures.
 
-        That is an array, or a list of so many ``parts``, each pickled as a whole: Dask would
-        serialise a list item by item. The futures among the items are not sent.
+        That is an array, or a list of one pickle of all: Dask would serialise a list item by item.
+        The futures among the items are not sent.
         """
         if isinstance(self.data, np.ndarray) and not self.data.dtype.hasobject:
             rows = self.data[low:high]
             return rows, max(1, rows.nbytes), {}
-        cuts = [low + part * (high - low) // parts for part in range(parts + 1)]
-        found = [packed(self._part(*ends), "data") for ends in pairwise(cuts)]
-        futures = {key: future for _, those in found for key, future in those.items()}
-        sent = [data for data, _ in found]
-        return sent, sum(map(len, sent)), futures
+        data, futures = packed(self._part(low, high), "data")
+        return [data], len(data), futures
 
     def _part(self, low: int, high: int) -> Any:
         data = self.data

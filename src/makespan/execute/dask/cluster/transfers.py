@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ from makespan.execute.remote import Broken, failure
 
 FINE = 1e-6  # of a step of priority, between one chunk and the next
 LARGE = 50_000  # bytes of a function, from which it is sent once to each worker
+SMALL = 10_000  # bytes of a chunk that may go with its tasks
 
 log = logging.getLogger("makespan")
 
@@ -54,9 +55,13 @@ class Packed:
 
 @dataclass(slots=True)
 class Held:
-    """A chunk that lies on a worker: its items, its future, and the window of its transfer."""
+    """A chunk that lies on a worker: its key, its items, its future, and when it was sent.
+
+    Of a small chunk that goes with its tasks there is no future.
+    """
 
     member: Member
+    key: str
     packed: Packed
     future: Any
     window: Window
@@ -136,7 +141,7 @@ class Traffic:
             If an item can't be pickled.
         """
         try:
-            sent, count, futures = items.payload(low, high, member.threads)
+            sent, count, futures = items.payload(low, high)
         except InputError:
             items.refuse_unpicklable(low, high)
             raise
@@ -173,8 +178,10 @@ class Traffic:
                 inputs[future.key] = _broken(f"{future.key} is {future.status}")
         return inputs
 
-    async def send(self, member: Member, packed: Packed) -> Held:
+    async def send(self, member: Member, packed: Packed, *, apart: bool = True) -> Held:
         """Send items; returns when the worker has acknowledged them.
+
+        A small chunk that need not go ``apart`` goes with its tasks: that saves messages.
 
         Raises
         ------
@@ -186,6 +193,8 @@ class Traffic:
             function = self._scatter(member, self._key("function"), self.function)
             self._functions[member.address] = asyncio.ensure_future(function)
         start = time.time()
+        if not apart and packed.bytes <= SMALL and member.address not in self._functions:
+            return Held(member, key, packed, None, Window(start, start))
         try:
             future = await self._scatter(member, key, packed.sent)
             if member.address in self._functions:
@@ -197,7 +206,7 @@ class Traffic:
                 f"items {packed.low} to {packed.high - 1} can't be sent: {error}"
             ) from error
         packed.sent = None
-        return Held(member, packed, future, Window(start, time.time()))
+        return Held(member, key, packed, future, Window(start, time.time()))
 
     async def _scatter(self, member: Member, key: str, payload: Any) -> Any:
         scattered = asyncio.ensure_future(
@@ -219,21 +228,23 @@ class Traffic:
 
     def start(self, held: Held, priority: int) -> list[Any]:
         """Start the function on a chunk, a task for each thread; returns at once."""
-        member, low, count = held.member, held.packed.low, held.packed.high - held.packed.low
+        member, packed = held.member, held.packed
         there = self._functions.get(member.address)
         function = self.function if there is None else there.result()
+        parts = min(member.threads, packed.high - packed.low)
         futures = []
-        for part in range(member.threads):
+        for _ in range(parts):
             key = self._key("work")
             self._alive[key] = self.client.submit(
                 work,
                 function,
-                held.future,
-                low + part * count // member.threads,
+                packed.sent if held.future is None else held.future,
+                held.key,
+                packed.low,
+                packed.high,
                 self.batched,
-                part,
-                member.threads,
-                held.packed.inputs,
+                parts,
+                packed.inputs,
                 not member.address.startswith("inproc://"),
                 key=key,
                 workers=[member.address],
@@ -245,8 +256,15 @@ class Traffic:
             futures.append(self._alive[key])
         return futures
 
-    async def finished(self, member: Member, futures: list[Any]) -> float:
+    async def finished(
+        self,
+        member: Member,
+        futures: list[Any],
+        each: Callable[[int], None] = lambda running: None,
+    ) -> float:
         """Wait until tasks are done; returns when the client knew.
+
+        ``each`` is called with the number of those that run on, whenever one is done.
 
         Raises
         ------
@@ -257,10 +275,13 @@ class Traffic:
         """
         from distributed import wait
 
-        with self.client.as_current():
-            all_done = wait(futures)
+        running = futures
         with suppress(CancelledError):  # Dask gave a task up; its status says so
-            await self.crew.while_there([member], all_done)
+            while running:
+                with self.client.as_current():
+                    one_done = wait(running, return_when="FIRST_COMPLETED")
+                running = [*(await self.crew.while_there([member], one_done)).not_done]
+                each(len(running))
         now = time.time()
         for future in futures:
             if future.status == "error":
@@ -316,10 +337,11 @@ class Traffic:
         raise WorkerLost(member.name)
 
     def release(self, *futures: Any) -> None:
-        """Let Dask forget a chunk or a result."""
+        """Let Dask forget a chunk, unless it has no future, or a result."""
         for future in futures:
-            self._alive.pop(future.key, None)
-            future.release()
+            if future is not None:
+                self._alive.pop(future.key, None)
+                future.release()
 
     async def _tidy(self, *, patient: bool) -> None:
         """Cancel whatever is still there; return when the scheduler knows nothing of it."""

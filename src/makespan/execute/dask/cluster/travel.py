@@ -44,4 +44,5 @@ def travels(module: ModuleType) -> tuple[str, bytes]:
 
 
 NAME, COMPRESSED = travels(remote)
-work, dropped = remote.work, remote.Sent(remote.dropped)
+work = remote.work
+dropped, taken_back = remote.Sent(remote.dropped), remote.Sent(remote.taken_back)

@@ -14,7 +14,7 @@ from makespan.core.errors import ExecutionError, InputError, MakespanError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.schedule import Schedule
 from makespan.execute.dask.cluster.client import checked_client, client_or_local, on_loop
-from makespan.execute.dask.cluster.crew import Crew, Member, refuse_no_worker
+from makespan.execute.dask.cluster.crew import Crew, Member, as_dask_waits
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
@@ -327,9 +327,10 @@ class _Job:
     async def _crew(self, *, at_once: bool = True) -> AsyncIterator[Crew]:
         """Enter the workers; any error takes along what there is."""
         try:
-            async with Crew(self.client, expels=True, at_once=at_once) as crew:
+            crew = Crew(self.client, expels=True, at_once=at_once, patience=as_dask_waits())
+            async with crew:
                 if at_once:
-                    refuse_no_worker(crew)
+                    await crew.wait_for_one()
                 yield crew
         except MakespanError as error:
             if self.run is not None:

@@ -11,13 +11,7 @@ from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING
-from makespan.execute.dask.cluster.crew import (
-    LOOK_EVERY,
-    Crew,
-    Member,
-    WorkerLost,
-    refuse_no_worker,
-)
+from makespan.execute.dask.cluster.crew import LOOK_EVERY, Crew, Member, WorkerLost
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.called import begin, end, loosen, progress_of, unpinned
 from makespan.execute.dask.graphs.failures import TaskFailure, failures_of
@@ -90,9 +84,6 @@ class GraphRun:
         try:
             if self.pins is None:
                 await asyncio.wait({bringing}, timeout=SOON)
-            if not bringing.done() and not self.crew.members:
-                await self.crew.look()
-                refuse_no_worker(self.crew)
         except BaseException:
             bringing.cancel()
             raise

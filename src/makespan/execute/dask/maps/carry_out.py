@@ -11,7 +11,7 @@ from makespan.core.errors import MakespanError
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.calibration import MASTER_NAME
 from makespan.execute.dask.cluster.client import on_loop
-from makespan.execute.dask.cluster.crew import Crew, refuse_no_worker
+from makespan.execute.dask.cluster.crew import Crew, as_dask_waits, refuse_no_worker
 from makespan.execute.dask.cluster.items import Stream, joined
 from makespan.execute.dask.cluster.transfers import Traffic
 from makespan.execute.dask.execution import Execution, checked
@@ -37,14 +37,20 @@ async def carry_out(client: Any, job: Job) -> Execution:
     names = tuple(job.plan.problem.machines) if job.plan is not None else ()
     has_master = job.plan is not None and isinstance(job.plan.problem, DivisibleLoad)
     record = Record(names if has_master else (MASTER_NAME, *names))
+    patience = as_dask_waits() if job.plan is None else None
     try:
         async with (
-            Crew(client, only=job.only) as crew,
+            Crew(client, only=job.only, patience=patience) as crew,
             Traffic(crew, job.function, job.batched, job.only.resources, job.priority) as traffic,
         ):
-            run = Run(job, crew, traffic, record, job.recall(crew.members))
-            if len(items) or isinstance(items, Stream):
+            work = len(items) or isinstance(items, Stream)
+            if work and job.plan is not None:
                 refuse_no_worker(crew)
+            if work and not crew.members:
+                job.tell(0.0, "there is no worker yet; waiting for one")
+                await crew.wait_for_one(max(1, len(items)))
+            run = Run(job, crew, traffic, record, job.recall(crew.members))
+            if work:
                 await run.go()
                 job.learn(crew.members, run.costs)
     except MakespanError as error:

@@ -189,9 +189,10 @@ class Costs:
         return self.known[name]
 
     def sent(self, name: str, units: float, count: int, seconds: float) -> None:
-        """Note that so many units, in ``count`` bytes, were sent."""
+        """Note that so many units, in ``count`` bytes, were sent; 0 seconds tell nothing."""
         self.units, self.bytes = self.units + units, self.bytes + count
-        self[name].send.observe(units, seconds)
+        if seconds > 0.0:
+            self[name].send.observe(units, seconds)
 
     def done(self, name: str, units: float, computed: float, returned: float) -> None:
         """Note what computing a chunk, and bringing its results back, took."""

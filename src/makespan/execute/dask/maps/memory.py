@@ -36,10 +36,11 @@ class Memory:
         costs = Costs()
         for name, member in members.items():
             link = _link(member)
-            if link not in self._links:
+            known, send = there.get(link), Line()
+            if link in self._links:
+                send = self._links[link].scaled(1.0 / unit_bytes)
+            elif known is None:
                 continue
-            send = self._links[link].scaled(1.0 / unit_bytes)
-            known = there.get(link)
             if known is None:
                 costs.known[name] = Known(send)
             else:
@@ -56,9 +57,8 @@ class Memory:
         for name, member in members.items():
             if name in costs.known and costs.known[name].largest:
                 there[_link(member)] = costs.known[name]
-                self._links[_link(member)] = costs.known[name].send.scaled(
-                    costs.bytes / costs.units
-                )
+                if send := costs.known[name].send:
+                    self._links[_link(member)] = send.scaled(costs.bytes / costs.units)
         if len(self._functions) > MAX_FUNCTIONS:
             self._functions.popitem(last=False)
 
