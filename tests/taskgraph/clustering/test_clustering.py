@@ -19,8 +19,8 @@ from makespan.taskgraph.clustering.clusters import (
 from makespan.taskgraph.clustering.mapping import _Mapping, mapped, merged
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.levels import by_level, levels, weights
+from makespan.taskgraph.list_scheduling.steps import Steps
 from makespan.taskgraph.methods.clustering.dominant_sequence_clustering import Search
-from makespan.taskgraph.placing.steps import Steps
 from tests.oracles.taskgraph_clusters import DominantSequences, least_parallel_time
 from tests.oracles.taskgraph_instances import random_dag
 from tests.oracles.taskgraph_rules import broken_rule

@@ -9,9 +9,9 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.sorting import inverse, sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.limits import worth
+from makespan.taskgraph.list_scheduling.assigned import in_order
+from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.placing.in_order import inserted
-from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 

@@ -18,9 +18,9 @@ from makespan.core.system.memory import claim
 from makespan.taskgraph.improving.drawing import draw_task, room_in_order
 from makespan.taskgraph.improving.moves import NEVER
 from makespan.taskgraph.limits import latest_ends, violation
+from makespan.taskgraph.list_scheduling import schedule_of
 from makespan.taskgraph.model.core_times import first_free, hold
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.placing.board import schedule_of
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks, occupied, retimed
 

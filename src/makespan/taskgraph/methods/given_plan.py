@@ -8,8 +8,8 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.limits import missed
+from makespan.taskgraph.list_scheduling.assigned import timed
 from makespan.taskgraph.needs import A_GIVEN_PLAN
-from makespan.taskgraph.placing.given import timed
 from makespan.taskgraph.problem import TaskGraph
 
 

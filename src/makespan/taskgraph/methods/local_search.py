@@ -29,11 +29,11 @@ from makespan.taskgraph.limits import (
     price_of,
     worth,
 )
+from makespan.taskgraph.list_scheduling.assigned import in_order
+from makespan.taskgraph.list_scheduling.duplication import first_copies
+from makespan.taskgraph.list_scheduling.fallback import on_one_machine
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, NO_PRICE_OF_WAITING
-from makespan.taskgraph.placing.copies.board import first_copies
-from makespan.taskgraph.placing.in_time import on_one_machine
-from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.taskgraph.list_scheduling.fallback import on_one_machine
 from makespan.taskgraph.needs import NO_GIVEN_PLAN
-from makespan.taskgraph.placing.in_time import on_one_machine
 from makespan.taskgraph.problem import TaskGraph
 
 

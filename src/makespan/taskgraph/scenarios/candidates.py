@@ -13,8 +13,8 @@ from makespan.core.registry import applicability, find_method, within_reach
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation.noise import Noise
 from makespan.taskgraph.levels import by_level, ranks
-from makespan.taskgraph.placing.in_order import inserted
-from makespan.taskgraph.placing.in_time import cannot_end
+from makespan.taskgraph.list_scheduling.fallback import cannot_end
+from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.scenarios.drawn import Scenarios, changed, errors_of
 from makespan.taskgraph.timing import machine_of_tasks

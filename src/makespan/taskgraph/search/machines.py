@@ -14,9 +14,9 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.bounding.heads import heads_apart
 from makespan.taskgraph.levels import colevels, levels
 from makespan.taskgraph.limits import ALLOWED, latest_ends
+from makespan.taskgraph.list_scheduling.assigned import in_order
+from makespan.taskgraph.list_scheduling.free_times import Cores
 from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.placing.cores import Cores
-from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.search.complete import FINE, Parts
 from makespan.taskgraph.timing import machine_of_tasks

@@ -24,10 +24,10 @@ from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import clustering_of, clustering_seconds
 from makespan.taskgraph.clustering.mapping import planned
 from makespan.taskgraph.levels import levels, weights
+from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.steps import Steps, braced
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
-from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.steps import Steps, braced
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -56,12 +56,12 @@ def dominant_sequence_clustering(
     dag, steps = problem.dag, Steps(control)
     task, edge = weights(problem, w1, w2)
     if cannot_end(problem, control):
-        return Solution(schedule=in_time(problem, control))
+        return Solution(schedule=fallback_plan(problem, control))
     search = Search(dag, task, edge)
     with control.reserving(2 * clustering_seconds(dag)):
         for each in search.run():
             if control.expired():
-                return Solution(schedule=in_time(problem, control))
+                return Solution(schedule=fallback_plan(problem, control))
             if steps.wanted:
                 _log(problem, steps, search, each)
     earliest = -np.array(search.start)

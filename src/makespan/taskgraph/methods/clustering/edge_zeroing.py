@@ -11,9 +11,9 @@ from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import ScheduledGraph, clustering_seconds
 from makespan.taskgraph.clustering.mapping import planned
 from makespan.taskgraph.levels import weights
+from makespan.taskgraph.list_scheduling.fallback import fallback_plan
+from makespan.taskgraph.list_scheduling.steps import Steps, braced
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
-from makespan.taskgraph.placing.in_time import in_time
-from makespan.taskgraph.placing.steps import Steps, braced
 from makespan.taskgraph.problem import TaskGraph
 
 NOT_GROWN = 1 + 1e-12
@@ -51,7 +51,7 @@ def edge_zeroing(
     task, edge = weights(problem, w1, w2)
     with control.reserving(2 * clustering_seconds(dag)):
         if control.expired():
-            return Solution(schedule=in_time(problem, control))
+            return Solution(schedule=fallback_plan(problem, control))
         graph = ScheduledGraph(dag, task, edge, reading=levels, trials=len(edge))
         _zero(problem, control, steps, graph, edge)
     return planned(problem, control, steps, graph.clustering(), (task, edge))

@@ -12,10 +12,10 @@ from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import clustering_of, clustering_seconds
 from makespan.taskgraph.clustering.mapping import planned
 from makespan.taskgraph.levels import weights
+from makespan.taskgraph.list_scheduling.fallback import fallback_plan
+from makespan.taskgraph.list_scheduling.steps import Steps
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
-from makespan.taskgraph.placing.in_time import in_time
-from makespan.taskgraph.placing.steps import Steps
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -39,7 +39,7 @@ def linear_clustering(
     weight = weights(problem, w1, w2)
     with control.reserving(2 * clustering_seconds(dag)):
         if control.expired():
-            return Solution(schedule=in_time(problem, control))
+            return Solution(schedule=fallback_plan(problem, control))
         cluster = _linear(problem, control, steps, *weight)
     return planned(problem, control, steps, clustering_of(dag, *weight, cluster), weight)
 

@@ -14,6 +14,8 @@ from makespan.core.solution import Solution
 from makespan.taskgraph.bounds import bounds, least_durations
 from makespan.taskgraph.levels import by_level, levels
 from makespan.taskgraph.limits import latest_ends, missed
+from makespan.taskgraph.list_scheduling import AppendSchedule, Placement
+from makespan.taskgraph.list_scheduling.assigned import planned
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import (
     LEAST_MAKESPAN,
@@ -24,8 +26,6 @@ from makespan.taskgraph.needs import (
     OVERLAP,
     few_steps,
 )
-from makespan.taskgraph.placing.board import Board, Placement
-from makespan.taskgraph.placing.insertion import planned
 from makespan.taskgraph.problem import TaskGraph
 
 MAX_TASKS = 12
@@ -84,7 +84,7 @@ class _Search:
         self._problem, self._expired = problem, control.expired
         self._makespan = np.inf if start is None else start.makespan
         self._due: list[float] = latest_ends(problem).tolist()
-        self._board, self._machines = Board(problem), range(len(problem.network))
+        self._partial, self._machines = AppendSchedule(problem), range(len(problem.network))
         self._before = {  # of the machines alike
             later: earlier for group in problem.alike for earlier, later in pairwise([-1, *group])
         }
@@ -99,10 +99,10 @@ class _Search:
 
         It starts after ``since``, or just then, behind the place ``after`` in the order by levels.
         """
-        board = self._board
-        left = [task for task in self._order if board.machine[task] < 0]
+        partial = self._partial
+        left = [task for task in self._order if partial.machine[task] < 0]
         if not left:
-            self.best = planned(self._problem, board.machine, board.start, board.end)
+            self.best = planned(self._problem, partial.machine, partial.start, partial.end)
             self._makespan = self.best.makespan
         for start, place, end, machine in sorted(self._options(since, after)):
             task = self._order[place]
@@ -114,21 +114,23 @@ class _Search:
             if self.left <= 0 or self._expired():
                 self.left = 0
                 return
-            free = board.occupy(task, Placement(machine, start, start, end, 0.0))
+            free = partial.occupy(task, Placement(machine, start, start, end, 0.0))
             self.extend(start, place)
-            board.machine[task], board.cores[machine] = -1, free
+            partial.machine[task], partial.cores[machine] = -1, free
 
     def _options(self, since: float, after: int) -> Iterator[tuple[float, int, float, int]]:
         """Yield start, place in the order, end and machine of what can start next.
 
         Of machines that are alike and idle there is only the first.
         """
-        board, used = self._board, {-1, *self._board.machine}
+        partial, used = self._partial, {-1, *self._partial.machine}
         machines = [each for each in self._machines if self._before[each] in used]
         for place, task in enumerate(self._order):
-            if board.machine[task] < 0 and all(board.machine[s] >= 0 for s in self._sources[task]):
+            if partial.machine[task] < 0 and all(
+                partial.machine[s] >= 0 for s in self._sources[task]
+            ):
                 for machine in machines:
                     self.left -= 1
-                    option = board.try_on(task, machine)
+                    option = partial.try_on(task, machine)
                     if (option.start, place) > (since, after):
                         yield option.start, place, option.end, machine

@@ -14,6 +14,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import CP_SAT, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph.list_scheduling import occupied, schedule_of
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import (
     FEW_CORES,
@@ -22,7 +23,6 @@ from makespan.taskgraph.needs import (
     TRANSFERS_WAIT,
     few_steps,
 )
-from makespan.taskgraph.placing.board import occupied, schedule_of
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.search.complete import PROVES, proved
 from makespan.taskgraph.search.machines import OnMachines

@@ -15,6 +15,8 @@ from makespan.core.registry import CP_SAT, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.bounding.heads import heads
+from makespan.taskgraph.list_scheduling.assigned import in_order
+from makespan.taskgraph.list_scheduling.free_times import Cores
 from makespan.taskgraph.methods.exact.equal_tasks import transitive_reduction
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import (
@@ -30,8 +32,6 @@ from makespan.taskgraph.needs import (
     OVERLAP,
     few_steps,
 )
-from makespan.taskgraph.placing.cores import Cores
-from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.search.complete import PROVES, LateError, Parts, proved
 from makespan.taskgraph.timing import machine_of_tasks

@@ -15,6 +15,10 @@ from makespan.core.solution import Solution
 from makespan.core.steps import Step, listed
 from makespan.core.system.memory import claim
 from makespan.taskgraph.levels import by_level, levels
+from makespan.taskgraph.list_scheduling.assigned import in_order
+from makespan.taskgraph.list_scheduling.fallback import fallback_plan
+from makespan.taskgraph.list_scheduling.ready import Ready
+from makespan.taskgraph.list_scheduling.steps import QUEUED
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.needs import (
     EQUAL_DURATIONS,
@@ -27,10 +31,6 @@ from makespan.taskgraph.needs import (
     TWO_PROCESSORS,
     few_steps,
 )
-from makespan.taskgraph.placing.in_time import in_time
-from makespan.taskgraph.placing.insertion import in_order
-from makespan.taskgraph.placing.ready import Ready
-from makespan.taskgraph.placing.steps import QUEUED
 from makespan.taskgraph.problem import TaskGraph
 
 EQUAL = (
@@ -83,7 +83,7 @@ def coffman_graham(problem: TaskGraph, control: Control) -> Solution:
     """
     label = labels(problem.dag, control)
     if label is None:
-        return Solution(schedule=in_time(problem, control))
+        return Solution(schedule=fallback_plan(problem, control))
     return in_slots(problem, control, problem.dag, np.argsort(-label, kind="stable"))
 
 
@@ -150,14 +150,14 @@ def in_slots(
     """Return the plan, proved, in which each slot takes the first ready tasks of ``order``.
 
     ``dag`` is the graph, or ``backwards`` the graph with its edges turned round, whose last slot is
-    the first. When the time is up, :func:`in_time` says what to do.
+    the first. When the time is up, :func:`fallback_plan` says what to do.
     Complexity: O((n + e) log n).
     """
     ready, processors = Ready(dag, -inverse(order).astype(float)), range(int(problem.cores.sum()))
     slot = np.zeros(len(dag), dtype=np.int64)
     while ready:
         if control.expired():
-            return Solution(schedule=in_time(problem, control))
+            return Solution(schedule=fallback_plan(problem, control))
         queue = ready.tasks if control.log_steps else []
         taken = [ready.pop() for _ in processors if ready]
         if control.log_steps:

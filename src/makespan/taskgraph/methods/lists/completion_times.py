@@ -12,9 +12,9 @@ from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.levels import levels, weights
+from makespan.taskgraph.list_scheduling.insertion import inserted
+from makespan.taskgraph.list_scheduling.pairs import GREATEST, LEAST, SUFFERS, Rule, best_pairs
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED, QUICKLY_TRIED
-from makespan.taskgraph.placing.in_order import inserted
-from makespan.taskgraph.placing.pairs import GREATEST, LEAST, SUFFERS, Rule, best_pairs
 from makespan.taskgraph.problem import TaskGraph
 
 by_rule = partial(

@@ -9,9 +9,9 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.levels import colevels, levels, ready_by_level, weights
+from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
-from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.problem import TaskGraph
 
 TIE = 1e-9

@@ -6,8 +6,8 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.levels import by_level, ranks
+from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.needs import NO_GIVEN_PLAN
-from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.problem import TaskGraph
 
 

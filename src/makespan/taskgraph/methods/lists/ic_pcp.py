@@ -11,6 +11,9 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.levels import weights
 from makespan.taskgraph.limits import latest_ends
+from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.free_times import Gaps
+from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.needs import (
     NO_CONTENTION,
     NO_DUPLICATION,
@@ -20,9 +23,6 @@ from makespan.taskgraph.needs import (
     QUICKLY_TRIED,
     SINGLE_CORES,
 )
-from makespan.taskgraph.placing.gaps import Gaps
-from makespan.taskgraph.placing.in_order import inserted
-from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.problem import TaskGraph
 
 DUE = Need(
@@ -48,7 +48,7 @@ def ic_pcp(problem: TaskGraph, control: Control) -> Solution:
     the number of machines is limited may leave it without a plan where there is one.
     """
     if cannot_end(problem, control):
-        return Solution(schedule=in_time(problem, control))
+        return Solution(schedule=fallback_plan(problem, control))
     paths, stack = _Paths(problem), [EXIT]
     while stack:
         path = paths.behind(stack[-1])
@@ -56,7 +56,7 @@ def ic_pcp(problem: TaskGraph, control: Control) -> Solution:
             stack.pop()
             continue
         if control.expired():
-            return Solution(schedule=in_time(problem, control))
+            return Solution(schedule=fallback_plan(problem, control))
         paths.assign(path)
         paths.update()
         stack += reversed(path)

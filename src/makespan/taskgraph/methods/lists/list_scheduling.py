@@ -15,11 +15,11 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.steps import listed, number
 from makespan.taskgraph.levels import colevels, levels, tails, weights
+from makespan.taskgraph.list_scheduling import AppendSchedule, Placement
+from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.ready import Ready
+from makespan.taskgraph.list_scheduling.steps import Steps, placing
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
-from makespan.taskgraph.placing.board import Board, Placement
-from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.ready import Ready
-from makespan.taskgraph.placing.steps import Steps, placing
 from makespan.taskgraph.problem import TaskGraph
 
 PRIORITIES = ("level", "co-level", "arrival", "duration", "parallelism")
@@ -67,44 +67,44 @@ def list_scheduling(
     values = priorities(problem, priority, w1, w2)
     choose = _choice(machine)
     if cannot_end(problem, control):
-        return Solution(schedule=in_time(problem, control))
-    board, steps = Board(problem), Steps(control)
+        return Solution(schedule=fallback_plan(problem, control))
+    partial, steps = AppendSchedule(problem), Steps(control)
     ready = Ready(problem.dag, values)
     machines = range(len(problem.network))
     while True:
         if control.expired():
-            return Solution(schedule=in_time(problem, control))
+            return Solution(schedule=fallback_plan(problem, control))
         queue = ready.tasks if steps.wanted else []
-        task, free = _next(board, ready, machines)
+        task, free = _next(partial, ready, machines)
         if not free:
             if not ready.advance():
                 break
             continue
-        options = {each: board.try_on(task, each, ready.time) for each in free}
+        options = {each: partial.try_on(task, each, ready.time) for each in free}
         chosen = choose(problem, task, {each: option.end for each, option in options.items()})
         if chosen not in options:
             raise MethodError(f"machine: {chosen!r} is not one of the free machines {free}")
-        placed = board.place(task, chosen, ready.time)
+        placed = partial.place(task, chosen, ready.time)
         ready.run_until(task, placed.end)
         if steps.wanted:
             _log(problem, steps, ready.time, queue, values, task, options, placed)
     details = {"levels": _by_name(problem, values), **steps.details()} if steps.wanted else {}
-    return Solution(schedule=board.schedule(), details=details)
+    return Solution(schedule=partial.schedule(), details=details)
 
 
-def _next(board: Board, ready: Ready, machines: range) -> tuple[int, list[int]]:
+def _next(partial: AppendSchedule, ready: Ready, machines: range) -> tuple[int, list[int]]:
     """Take the first task of the queue that fits, and return the machines that have its cores.
 
     There are none where nothing fits. What needs more cores than are free lets others pass.
     """
     task, passed = -1, []
     fits: list[int] = []
-    free = [each for each in machines if board.free_at(each) <= ready.time] if ready else []
+    free = [each for each in machines if partial.free_at(each) <= ready.time] if ready else []
     while free and ready and not fits:
         task = ready.pop()
-        width, fits = board.width[task], free
+        width, fits = partial.width[task], free
         if width > 1:
-            fits = [each for each in free if board.free_at(each, width) <= ready.time]
+            fits = [each for each in free if partial.free_at(each, width) <= ready.time]
             passed += [] if fits else [task]
     for each in passed:
         ready.put_back(each)

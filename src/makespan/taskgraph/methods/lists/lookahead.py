@@ -8,10 +8,9 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.levels import by_level, ranks
+from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.insertion import InsertionSchedule, Undo, log_insertion
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
-from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.insertion import Insertion, Undo
-from makespan.taskgraph.placing.steps import log_insertion
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -31,18 +30,18 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
     not wait. Ties go to the machine on which the task itself ends first.
     """
     if cannot_end(problem, control):
-        return Solution(schedule=in_time(problem, control))
+        return Solution(schedule=fallback_plan(problem, control))
     dag = problem.dag
     rank = ranks(problem)
     order = by_level(dag, rank)
     following = np.zeros((len(dag), len(problem.network))) if control.log_steps else None
     place = {task: index for index, task in enumerate(order.tolist())}
     first, successors = dag.first_out.tolist(), dag.successors.tolist()
-    plan, machines = Insertion(problem), range(len(problem.network))
+    plan, machines = InsertionSchedule(problem), range(len(problem.network))
     for task in order.tolist():
         ahead = sorted(successors[first[task] : first[task + 1]], key=place.__getitem__)
         if control.expired():
-            return Solution(schedule=in_time(problem, control))
+            return Solution(schedule=fallback_plan(problem, control))
         options = []
         for machine in machines:
             if not plan.has_cores(task, machine):
@@ -51,7 +50,7 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
             latest, trial = placed.end, []
             for successor in ahead:
                 if control.expired():
-                    return Solution(schedule=in_time(problem, control))
+                    return Solution(schedule=fallback_plan(problem, control))
                 option = min(
                     (plan.try_on(successor, each) for each in machines),
                     key=lambda option: (option.end, option.machine),
@@ -69,6 +68,6 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
     return Solution(schedule=schedule)
 
 
-def _take_away(plan: Insertion, placed: list[tuple[int, Undo]]) -> None:
+def _take_away(plan: InsertionSchedule, placed: list[tuple[int, Undo]]) -> None:
     for task, undo in reversed(placed):
         plan.take_away(task, undo)

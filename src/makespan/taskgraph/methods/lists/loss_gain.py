@@ -14,9 +14,9 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.levels import by_level, ranks
 from makespan.taskgraph.limits import worth
+from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import NO_DUPLICATION, NO_GIVEN_PLAN, PRICES, few_steps
-from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 

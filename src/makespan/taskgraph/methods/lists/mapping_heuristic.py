@@ -10,11 +10,11 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.steps import MAX_ROWS, Step, listed, number
 from makespan.taskgraph.levels import ranks
+from makespan.taskgraph.list_scheduling import AppendSchedule, Placement
+from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.ready import Ready
+from makespan.taskgraph.list_scheduling.steps import QUEUED, Steps, placing
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
-from makespan.taskgraph.placing.board import Board, Placement
-from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.ready import Ready
-from makespan.taskgraph.placing.steps import QUEUED, Steps, placing
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -38,27 +38,27 @@ def mapping_heuristic(
     dag = problem.dag
     level = ranks(problem, w1, w2)
     if cannot_end(problem, control):
-        return Solution(schedule=in_time(problem, control))
+        return Solution(schedule=fallback_plan(problem, control))
     successors = np.diff(dag.first_out)
-    board, steps = Board(problem), Steps(control)
+    partial, steps = AppendSchedule(problem), Steps(control)
     ready = Ready(dag, level, successors)
     machines = range(len(problem.network))
     if steps.wanted:
         _log_routes(problem, control)
     while ready or ready.advance():
         if control.expired():
-            return Solution(schedule=in_time(problem, control))
+            return Solution(schedule=fallback_plan(problem, control))
         if not ready:
             continue
         queue = ready.tasks if steps.wanted else []
         task = ready.pop()
-        options = [board.try_on(task, machine) for machine in machines]
+        options = [partial.try_on(task, machine) for machine in machines]
         best = min(options, key=lambda option: (option.end, option.machine))
-        placed = board.place(task, best.machine)
+        placed = partial.place(task, best.machine)
         ready.run_until(task, placed.end)
         if steps.wanted:
-            _log(problem, board, steps, ready.time, queue, task, level, options, placed)
-    return Solution(schedule=board.schedule(), details=steps.details())
+            _log(problem, partial, steps, ready.time, queue, task, level, options, placed)
+    return Solution(schedule=partial.schedule(), details=steps.details())
 
 
 def _log_routes(problem: TaskGraph, control: Control) -> None:
@@ -86,7 +86,7 @@ def _log_routes(problem: TaskGraph, control: Control) -> None:
 
 def _log(
     problem: TaskGraph,
-    board: Board,
+    partial: AppendSchedule,
     steps: Steps,
     time: float,
     queue: list[int],
@@ -99,7 +99,7 @@ def _log(
     first, last = problem.dag.first_in[task], problem.dag.first_in[task + 1]
     routes, level = [], float(levels[task])
     for source in problem.dag.predecessors[first:last].tolist():
-        origin = board.machine[source]
+        origin = partial.machine[source]
         if origin != placed.machine:
             routes.append(
                 {

@@ -10,9 +10,9 @@ from makespan.core.numeric.sorting import inverse, sorted_by
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.levels import ranks, ready_by_level
+from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
-from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.problem import TaskGraph
 
 

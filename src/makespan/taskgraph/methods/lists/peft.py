@@ -10,10 +10,10 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.taskgraph.levels import ready_by_level, weights
+from makespan.taskgraph.list_scheduling.fallback import fallback_plan
+from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
-from makespan.taskgraph.placing.in_order import inserted
-from makespan.taskgraph.placing.in_time import in_time
 from makespan.taskgraph.problem import TaskGraph
 
 SLICE = 20_000_000
@@ -39,7 +39,7 @@ def peft(problem: TaskGraph, control: Control) -> Solution:
     claim(32.0 * pairs, f"the optimistic costs of {pairs:,} pairs of a task and a machine")
     table = optimistic_costs(problem, control)
     if table is None:
-        return Solution(schedule=in_time(problem, control))
+        return Solution(schedule=fallback_plan(problem, control))
     mean = table.mean(axis=1)
     order, logged = ready_by_level(problem.dag, mean), (mean, "rank", "with what follows")
     return Solution(schedule=inserted(problem, control, order, bias=table, logged=logged))

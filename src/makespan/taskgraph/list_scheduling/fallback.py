@@ -6,11 +6,12 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import readonly
+from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.levels import by_level, levels, weights
-from makespan.taskgraph.placing.insertion import columns, in_order, is_compiled, planned
+from makespan.taskgraph.list_scheduling.assigned import columns, in_order, is_compiled, planned
 from makespan.taskgraph.problem import TaskGraph
 
 SECONDS_A_STEP = 1e-6
@@ -24,7 +25,7 @@ def cannot_end(problem: TaskGraph, control: Control) -> bool:
     return control.expired() or (left is not None and left < least)
 
 
-def in_time(problem: TaskGraph, control: Control) -> Schedule:
+def fallback_plan(problem: TaskGraph, control: Control) -> Schedule:
     """Return the best plan known, or else one that is made in a pass or two.
 
     That is everything on one machine, or where large graphs wait for no transfers each task on the
@@ -43,14 +44,15 @@ def appended(problem: TaskGraph) -> Schedule:
 
     Complexity: O(n log n + n log c + e), c the cores of all machines; compiled.
     """
-    from makespan.taskgraph.placing.insertion_kernels import append_some
+    from makespan.taskgraph.list_scheduling.insertion_kernels import append_some
 
     dag, count, cores = problem.dag, len(problem.dag), int(problem.cores.sum())
     claim(64 * cores, f"when {cores:,} cores are free")
     machine = np.full(count, -1, dtype=np.int64)
     start, end, tail = np.zeros(count), np.zeros(count), np.zeros(cores)
     order, nowhere = readonly(by_level(dag, levels(dag, *weights(problem))), machine.copy())
-    append_some(order, nowhere, *columns(problem), machine, start, end, tail)  # type: ignore[call-arg]
+    written = {"pinned": nowhere, "machine": machine, "start": start, "end": end, "tail": tail}
+    bind(append_some, **columns(problem), **written)(order)
     return planned(problem, machine, start, end)
 
 

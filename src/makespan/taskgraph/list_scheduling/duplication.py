@@ -12,9 +12,9 @@ from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.copies import Copies
-from makespan.taskgraph.placing.board import schedule_of
-from makespan.taskgraph.placing.copies.loops import insert_copies, needed_copies
-from makespan.taskgraph.placing.insertion import in_order
+from makespan.taskgraph.list_scheduling import schedule_of
+from makespan.taskgraph.list_scheduling.assigned import in_order
+from makespan.taskgraph.list_scheduling.duplication_loops import insert_copies, needed_copies
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import retimed
 
@@ -26,7 +26,7 @@ SECONDS_THINNED = 1e-6
 """What a task or an edge takes when copies that nobody needs go."""
 
 
-class Copying:
+class DuplicationSchedule:
     """The state of machines under a plan that grows by insertion, with copies of predecessors.
 
     Parameters

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.numeric.sorting import inverse
-from makespan.core.schedule import Schedule
+from makespan.core.numeric.arrays import Floats
 from makespan.core.steps import MAX_COLUMNS, MAX_ROWS, Slot, Step, Table, listed, number
-from makespan.taskgraph.placing.board import Placement
-from makespan.taskgraph.placing.insertion import Insertion
+from makespan.taskgraph.list_scheduling import Placement
 from makespan.taskgraph.problem import TaskGraph
 
 QUEUED = 6
@@ -144,59 +139,3 @@ def queue_table(
     rows = tuple((problem.dag.names[task], float(priority[task])) for task in shown)
     left = f", {len(queue) - len(shown)} more" if len(queue) > len(shown) else ""
     return Table(f"ready{left}", ("task", word), rows, shown.index(chosen) if chosen >= 0 else -1)
-
-
-def log_insertion(
-    problem: TaskGraph,
-    control: Control,
-    schedule: Schedule,
-    order: Integers,
-    priority: Floats,
-    word: str,
-    bias: Floats | None = None,
-    value: str = "",
-) -> None:
-    """Log the steps of a plan made by insertion: its decisions, taken once more.
-
-    Only where a log is kept; the plan itself may be made by compiled loops. ``bias`` is added to
-    the ends on the machines, and the sum called ``value``.
-    """
-    if not control.log_steps or control.expired():
-        return
-    dag, plan, machines = problem.dag, Insertion(problem), range(len(problem.network))
-    place = inverse(order)
-    waiting = np.diff(dag.first_in)
-    ready = set(np.flatnonzero(waiting == 0).tolist())
-    where = schedule.machine[: len(dag)].tolist()
-    for task in order.tolist():
-        if control.expired():
-            return
-        queue = sorted(ready, key=place.__getitem__)
-        options = [plan.try_on(task, machine) for machine in machines]
-        gap = _gap(plan, where[task], options[where[task]])
-        placed, _ = plan.place(task, where[task])
-        values = None
-        if bias is not None:
-            values = {o.machine: o.end + float(bias[task, o.machine]) for o in options}
-        control.step(
-            placing(
-                problem, placed, task, queue=queue, priority=priority, word=word, options=options,
-                gap=gap, values=values, value=value,
-            )
-        )  # fmt: skip
-        ready.remove(task)
-        for other in dag.successors[dag.first_out[task] : dag.first_out[task + 1]].tolist():
-            waiting[other] -= 1
-            if not waiting[other]:
-                ready.add(other)
-
-
-def _gap(plan: Insertion, machine: int, option: Placement) -> tuple[float, float] | tuple[()]:
-    """Return the gap before another task that a placement fills, nothing behind all others."""
-    for gaps in plan.cores[machine]:
-        for start, end in gaps.after(0.0):
-            if start <= option.taken and option.end <= end < float("inf"):
-                return start, end
-            if start <= option.taken and end == float("inf"):
-                return ()
-    return ()

@@ -12,10 +12,10 @@ from makespan.core.registry import find_method
 from makespan.taskgraph import timing
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.levels import by_level, levels, weights
+from makespan.taskgraph.list_scheduling.free_times import Gaps
+from makespan.taskgraph.list_scheduling.insertion import Aim, _compiled, inserted_by_trial
 from makespan.taskgraph.methods.lists.cpop import cpop
 from makespan.taskgraph.methods.lists.peft import optimistic_costs
-from makespan.taskgraph.placing.gaps import Gaps
-from makespan.taskgraph.placing.in_order import Aim, _compiled, plainly_inserted
 from tests.oracles.taskgraph_instances import MODELS, random_problem
 from tests.oracles.taskgraph_rules import broken_rule
 from tests.taskgraph.methods.test_published import CASES, dag_of
@@ -81,7 +81,7 @@ def compiled_equals_plain(
     problem: TaskGraph, aim: Aim, bias: np.ndarray | None, pinned: np.ndarray | None
 ) -> None:
     order = by_level(problem.dag, levels(problem.dag, *weights(problem)))
-    plain = plainly_inserted(problem, Control(), order, aim=aim, bias=bias, pinned=pinned)
+    plain = inserted_by_trial(problem, Control(), order, aim=aim, bias=bias, pinned=pinned)
     compiled = _compiled(problem, Control(), order, aim, pinned, bias)
     for column in ("machine", "start", "end", "item", "peer"):
         assert np.array_equal(getattr(plain, column), getattr(compiled, column))

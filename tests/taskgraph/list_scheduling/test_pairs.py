@@ -1,4 +1,4 @@
-"""Ready tasks and machines taken together: the loop against the board, and against every pair."""
+"""Ready tasks and machines taken together: the loop against trying every pair."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import pytest
 
 from makespan import Dag, Network, TaskGraph, solve
 from makespan.core.control import Control
-from makespan.taskgraph.placing.board import Board
-from makespan.taskgraph.placing.pairs import (
+from makespan.taskgraph.list_scheduling import AppendSchedule
+from makespan.taskgraph.list_scheduling.pairs import (
     GREATEST,
     LEAST,
     SUFFERS,
     Rule,
     best_pairs,
-    plainly_paired,
+    best_pairs_by_trial,
 )
 from tests.oracles.taskgraph_instances import MODELS, random_problem
 from tests.oracles.taskgraph_rules import broken_rule
@@ -34,14 +34,14 @@ def rules(problem: TaskGraph, seed: int) -> list[Rule]:
     ]  # fmt: skip
 
 
-def test_the_loop_equals_the_board(form: bool) -> None:
-    """The loop over graphs gives the plans of the board, which tries every pair, by every rule."""
+def test_the_loop_equals_the_partial_schedule(form: bool) -> None:
+    """The loop over graphs gives the plans of trying every pair, by every rule."""
     for seed in range(80):
         problem = random_problem(seed)
         tasks = slice(len(problem.dag))
         for rule in rules(problem, seed):
             plan = best_pairs(problem, Control(), rule)
-            plain = plainly_paired(problem, Control(), rule)
+            plain = best_pairs_by_trial(problem, Control(), rule)
             for column in ("machine", "start", "end"):
                 found, expected = getattr(plan, column)[tasks], getattr(plain, column)[tasks]
                 assert np.array_equal(found, expected), (seed, rule.chooses, column)
@@ -51,7 +51,7 @@ def test_slices_go_on_where_the_last_one_stopped(monkeypatch: pytest.MonkeyPatch
     """A plan made task by task is that made at once."""
     problem = random_problem(7)
     whole = [best_pairs(problem, Control(), rule) for rule in rules(problem, 7)]
-    monkeypatch.setattr("makespan.taskgraph.placing.pairs.SLICE", 1)
+    monkeypatch.setattr("makespan.taskgraph.list_scheduling.pairs.SLICE", 1)
     assert whole == [best_pairs(problem, Control(), rule) for rule in rules(problem, 7)]
 
 
@@ -61,13 +61,13 @@ def test_each_task_is_the_next_by_the_definition(method: str) -> None:
     for seed in range(30):
         problem = random_problem(seed)
         plan = solve(problem, method=method).schedule
-        dag, board = problem.dag, Board(problem)
+        dag, partial = problem.dag, AppendSchedule(problem)
         machine = plan.machine[: len(dag)].tolist()
         left = set(range(len(dag)))
         while left:
             ready = [t for t in left if not left & set(_predecessors(dag, t))]
             ends = {
-                t: sorted(board.try_on(t, m).end for m in range(len(problem.network)))
+                t: sorted(partial.try_on(t, m).end for m in range(len(problem.network)))
                 for t in ready
             }
             if method == "min-min":
@@ -81,8 +81,8 @@ def test_each_task_is_the_next_by_the_definition(method: str) -> None:
             if len(tied) > 1:  # which of them was taken the plan alone does not say
                 break
             (task,) = tied
-            assert board.try_on(task, machine[task]).end == pytest.approx(ends[task][0])
-            board.place(task, machine[task])
+            assert partial.try_on(task, machine[task]).end == pytest.approx(ends[task][0])
+            partial.place(task, machine[task])
             left.remove(task)
 
 

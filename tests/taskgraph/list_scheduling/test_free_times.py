@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, strategies as st
 
-from makespan.taskgraph.placing.cores import FOREVER, Cores, Profile
+from makespan.taskgraph.list_scheduling.free_times import FOREVER, Cores, Profile
 
 TOTAL, LAST = 4, 400
 

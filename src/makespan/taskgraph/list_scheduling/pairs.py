@@ -11,11 +11,11 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
+from makespan.taskgraph.list_scheduling import AppendSchedule, Placement
+from makespan.taskgraph.list_scheduling.assigned import planned, steps_of_cores
+from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.steps import placing
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.placing.board import Board, Placement
-from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.insertion import planned, steps_of_cores
-from makespan.taskgraph.placing.steps import placing
 from makespan.taskgraph.problem import TaskGraph
 
 LEAST, GREATEST, SUFFERS = range(3)
@@ -60,17 +60,17 @@ class Rule:
 def best_pairs(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
     """Return the plan that places the ready task that ``rule`` chooses on its best machine.
 
-    Tasks go behind what their machine has. When the time is up, :func:`in_time` says what to do.
+    Tasks go behind what their machine has. When the time is up, :func:`fallback_plan` takes over.
 
     Complexity: O(n w + e m), w the widest queue of ready tasks, compiled for large graphs; where
-    transfers wait, and for the log, O((n w + e) m) tries on a board.
+    transfers wait, and for the log, O((n w + e) m) tries on a partial schedule.
     """
     if cannot_end(problem, control):
-        return in_time(problem, control)
+        return fallback_plan(problem, control)
     if problem.transfers_wait:
-        return plainly_paired(problem, control, rule)
+        return best_pairs_by_trial(problem, control, rule)
     if control.log_steps:  # the same decisions, one by one
-        plainly_paired(problem, control, rule)
+        best_pairs_by_trial(problem, control, rule)
     dag, machines, count = problem.dag, len(problem.network), len(problem.dag)
     claim(16.0 * count * machines, f"starts and durations of {count:,} tasks on all machines")
     routing = problem.network.routing
@@ -95,15 +95,15 @@ def best_pairs(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
     ready_count = len(entries)
     while ready_count:
         if control.expired():
-            return in_time(problem, control)
+            return fallback_plan(problem, control)
         most = max(1, SLICE // count)
         ready_count = loop(*inputs, ready_count, rule.chooses, rule.counts_seconds, machines, most)
     return planned(problem, *(np.asarray(each) for each in inputs[-3:]))
 
 
-def plainly_paired(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
-    """Like :func:`best_pairs`, task by task on a board: with contention, blocking and a log."""
-    dag, board = problem.dag, Board(problem)
+def best_pairs_by_trial(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
+    """Like :func:`best_pairs`, task by task: with contention, blocking and a log."""
+    dag, partial = problem.dag, AppendSchedule(problem)
     machines = range(len(problem.network))
     first, successors = dag.first_out.tolist(), dag.successors.tolist()
     waiting = np.diff(dag.first_in).tolist()
@@ -113,14 +113,14 @@ def plainly_paired(problem: TaskGraph, control: Control, rule: Rule) -> Schedule
     while ready:
         for task in ready:
             if control.expired():
-                return in_time(problem, control)
+                return fallback_plan(problem, control)
             if contended or task not in values:
-                values[task] = [rule.value(task, board.try_on(task, each)) for each in machines]
+                values[task] = [rule.value(task, partial.try_on(task, each)) for each in machines]
         keys = {task: rule.key(task, values[task]) for task in ready}
         task = min(ready, key=keys.__getitem__)
         machine = int(np.argmin(values[task]))
         if control.log_steps:
-            options = [board.try_on(task, each) for each in machines]
+            options = [partial.try_on(task, each) for each in machines]
             of = {each: -values[task][each] for each in machines} if rule.shown else None
             control.step(
                 placing(
@@ -129,16 +129,16 @@ def plainly_paired(problem: TaskGraph, control: Control, rule: Rule) -> Schedule
                     value=rule.shown,
                 )
             )  # fmt: skip
-        board.place(task, machine)
+        partial.place(task, machine)
         ready.remove(task)
         for other in ready:
             if not contended:
-                values[other][machine] = rule.value(other, board.try_on(other, machine))
+                values[other][machine] = rule.value(other, partial.try_on(other, machine))
         for successor in successors[first[task] : first[task + 1]]:
             waiting[successor] -= 1
             if not waiting[successor]:
                 ready.append(successor)
-    return board.schedule()
+    return partial.schedule()
 
 
 @graph_loop

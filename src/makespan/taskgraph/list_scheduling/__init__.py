@@ -1,4 +1,4 @@
-"""Who is busy until when, while a plan grows by one task after another."""
+"""Plans that grow by one task after another: who is busy until when."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.numeric.arrays import Integers, Rows
 from makespan.core.schedule import Activity, Schedule
-from makespan.taskgraph.placing.cores import Cores
+from makespan.taskgraph.list_scheduling.free_times import Cores
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -42,7 +42,7 @@ Moved = tuple[int, int, int, float, float]
 """A row of a transfer: its edge, sender and receiver, start and end."""
 
 
-class Growing:
+class PartialSchedule:
     """A plan to which tasks are added one after another.
 
     Attributes
@@ -120,7 +120,7 @@ def schedule_of(
     )
 
 
-class Board(Growing):
+class AppendSchedule(PartialSchedule):
     """The state of machines, links and ports under a plan that only grows at its end.
 
     Tasks are placed one after another, predecessors first, each behind what its machine has;
@@ -218,7 +218,7 @@ class Board(Growing):
         return time + float(self.problem.network.routing.delay[origin, machine]), waited
 
 
-def on_board(
+def append_in_order(
     problem: TaskGraph,
     machine: Integers,
     order: Integers,
@@ -228,10 +228,10 @@ def on_board(
 
     No task starts before the one that its machine took before it. None once ``expired``.
     """
-    board = Board(problem)
+    partial = AppendSchedule(problem)
     latest = [0.0] * len(problem.network)
     for task, place in zip(order.tolist(), machine[order].tolist(), strict=True):
         if expired():
             return None
-        latest[place] = board.place(task, place, latest[place]).taken
-    return board.schedule()
+        latest[place] = partial.place(task, place, latest[place]).taken
+    return partial.schedule()

@@ -15,11 +15,11 @@ from makespan.taskgraph import timing
 from makespan.taskgraph.clustering.clusters import ScheduledGraph
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.levels import ready_by_level
+from makespan.taskgraph.list_scheduling.assigned import is_compiled
+from makespan.taskgraph.list_scheduling.fallback import appended, fallback_plan, on_one_machine
+from makespan.taskgraph.list_scheduling.insertion import inserted, inserted_by_trial
+from makespan.taskgraph.list_scheduling.insertion_kernels import append_some
 from makespan.taskgraph.methods import local_search
-from makespan.taskgraph.placing.in_order import inserted, plainly_inserted
-from makespan.taskgraph.placing.in_time import appended, in_time, on_one_machine
-from makespan.taskgraph.placing.insertion import is_compiled
-from makespan.taskgraph.placing.insertion_kernels import append_some
 from tests.oracles.taskgraph_instances import random_problem
 
 AT_ONCE = (
@@ -40,7 +40,7 @@ def test_what_comes_behind_a_method_is_reserved(
     problem = layered()
     monkeypatch.setattr(timing, "postprocessing_seconds", lambda problem: 50.0)
     result = solve(problem, method=method, time_limit=40.0)
-    assert result.makespan == in_time(problem, Control()).makespan
+    assert result.makespan == fallback_plan(problem, Control()).makespan
     assert solve(problem, method=method, time_limit=1000.0).makespan != result.makespan
 
 
@@ -69,7 +69,7 @@ def test_what_spreads_badly_stays_on_one_machine() -> None:
     dag = generators.layered(2_000, ccr=100.0, rng=1)
     problem = TaskGraph(dag, Network([1.0, 1.0, 2.0]))
     assert appended(problem).makespan > on_one_machine(problem).makespan
-    assert in_time(problem, Control()).makespan == on_one_machine(problem).makespan
+    assert fallback_plan(problem, Control()).makespan == on_one_machine(problem).makespan
 
 
 def test_reserving_ends_with_its_block() -> None:
@@ -160,7 +160,7 @@ def test_insertion_that_is_cut_short_still_places_every_task() -> None:
     order = problem.dag.order
     for plan in (
         inserted(problem, Control(time_limit=0.0), order),
-        plainly_inserted(problem, Control(time_limit=0.0), order),
+        inserted_by_trial(problem, Control(time_limit=0.0), order),
     ):
         assert check(problem, plan).ok
 
