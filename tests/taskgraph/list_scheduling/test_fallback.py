@@ -12,7 +12,7 @@ from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.core.registry import find_method, methods_of
 from makespan.taskgraph import timing
-from makespan.taskgraph.clustering.clusters import ScheduledGraph
+from makespan.taskgraph.clustering import ScheduledGraph
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.levels import ready_by_level
 from makespan.taskgraph.list_scheduling.assigned import is_compiled

@@ -35,7 +35,7 @@ from makespan.taskgraph.list_scheduling import duplication as copying
 from makespan.taskgraph.list_scheduling.duplication import DuplicationSchedule, first_copies
 from makespan.taskgraph.methods.duplication import MOST
 from makespan.taskgraph.pictures import picture
-from makespan.taskgraph.pictures.graph import graph
+from makespan.taskgraph.pictures.diagrams import graph
 from makespan.taskgraph.timing import retimed
 from tests.oracles.taskgraph_copies import (
     broken_copy_rule,

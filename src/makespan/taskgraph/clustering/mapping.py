@@ -16,7 +16,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.core.steps import Step, listed, number
-from makespan.taskgraph.clustering.clusters import (
+from makespan.taskgraph.clustering import (
     Clustering,
     clustering_of,
     clustering_seconds,

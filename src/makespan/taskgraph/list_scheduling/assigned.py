@@ -13,8 +13,7 @@ from makespan.core.numeric.sorting import inverse, sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.levels import by_level, ranks
 from makespan.taskgraph.list_scheduling import append_in_order
-from makespan.taskgraph.model.core_times import replace_first
-from makespan.taskgraph.model.loops import LOADED_FROM, graph_loop
+from makespan.taskgraph.model.loops import LOADED_FROM, graph_loop, replace_first
 from makespan.taskgraph.problem import TaskGraph
 
 
