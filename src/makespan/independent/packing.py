@@ -1,10 +1,17 @@
-"""The least capacity within which tasks fit, from the bound upward."""
+"""Whether tasks fit on machines within a capacity, and the least capacity within which they do.
+
+Bin completion takes one machine after another. The machine of the longest task left is filled in
+every way that can still be part of a packing: sums that leave more room idle than there is to spare
+are not looked at, nor sets of tasks that others dominate (Martello and Toth 1990, section 8.4; Korf
+2003). Which sums there are is a bit set, a whole number of Python: the dynamic programme for subset
+sums takes a shift for each task.
+"""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +20,129 @@ from makespan.core.control import Control
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import best_bound
-from makespan.independent.placing.completion import Completion, Group, Unfinished
-from makespan.independent.placing.greedy import first_plan
+from makespan.independent.list_scheduling import first_plan
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
 if TYPE_CHECKING:
     from makespan.backends.cp_sat import Scaling
+
+Group = tuple[int, ...]
+
+
+class Unfinished(Exception):
+    """The budget, or the time, was spent before there was a verdict."""
+
+
+class Completion:
+    """Packs durations, whole numbers, on machines that each have the same ``capacity``.
+
+    Parameters
+    ----------
+    capacity
+        What the durations on one machine may add up to.
+    budget
+        So many ways to fill a machine are tried at most.
+
+    >>> Completion(8, 100, Control()).packed((4, 4, 4, 4, 3, 2), 3)
+    [(4, 4), (4, 4), (3, 2)]
+    >>> Completion(7, 100, Control()).packed((4, 4, 4, 4, 3, 2), 3) is None
+    True
+    """
+
+    def __init__(self, capacity: int, budget: int, control: Control) -> None:
+        self.capacity = capacity
+        self._left = budget
+        self._control = control
+        self._failed: set[tuple[int, Group]] = set()
+
+    def packed(self, tasks: Group, machines: int) -> list[Group] | None:
+        """Return the tasks of each machine, or None where they don't fit.
+
+        ``tasks`` are their durations, above 0, the longest first.
+
+        Raises
+        ------
+        Unfinished
+            Where the budget or the time is spent before that is known.
+        """
+        spare = machines * self.capacity - sum(tasks)
+        if spare < 0 or (tasks and tasks[0] > self.capacity):
+            return None
+        if len(tasks) <= machines:
+            return [(task,) for task in tasks]
+        if machines == 1:
+            return [tasks]
+        if (machines, tasks) in self._failed:
+            return None
+        for chosen, rest in self._fillings(tasks, spare):
+            others = self.packed(rest, machines - 1)
+            if others is not None:
+                return [chosen, *others]
+        self._failed.add((machines, tasks))
+        return None
+
+    def _fillings(self, tasks: Group, spare: int) -> Iterator[tuple[Group, Group]]:
+        """Yield ways to fill the machine of the first task, the fullest first, and what is left."""
+        room = self.capacity - tasks[0]
+        sums = [1] * (len(tasks) + 1)  # bit s: tasks from here on have a subset of sum s
+        within = (1 << (room + 1)) - 1
+        for index in range(len(tasks) - 1, 0, -1):
+            sums[index] = (sums[index + 1] | (sums[index + 1] << tasks[index])) & within
+        least = max(0, room - spare)
+        left = sums[1] >> least
+        while left:
+            top = left.bit_length() - 1
+            left ^= 1 << top
+            for chosen in _subsets(tasks, sums, least + top):
+                self._spend()
+                inside = {0, *chosen}
+                rest = tuple(task for index, task in enumerate(tasks) if index not in inside)
+                filling = (tasks[0], *(tasks[index] for index in chosen))
+                if not _dominated(filling[1:], rest, room - least - top):
+                    yield filling, rest
+
+    def _spend(self) -> None:
+        self._left -= 1
+        if self._left < 0 or self._control.expired():
+            raise Unfinished
+
+
+def _dominated(chosen: Group, rest: Group, idle: int) -> bool:
+    """Whether a task that is left would fit in place of a shorter one, or beside them all.
+
+    Exchanging both never makes the rest harder to pack.
+    """
+    if not idle:
+        return False
+    left = sorted(set(rest))
+    return any(task < other <= task + idle for task in {*chosen, 0} for other in left)
+
+
+def _subsets(tasks: Group, sums: Sequence[int], target: int) -> Iterator[list[int]]:
+    """Yield the tasks after the first that add up to ``target``; of equal sets only one."""
+    chosen: list[int] = []
+    index, count = 1, len(tasks)
+    while True:
+        while target and index < count:
+            if not sums[index] >> target & 1:
+                index = count
+            elif tasks[index] <= target and sums[index + 1] >> (target - tasks[index]) & 1:
+                chosen.append(index)
+                target -= tasks[index]
+                index += 1
+            else:
+                index += 1
+        if not target:
+            yield chosen.copy()
+        if not chosen:
+            return
+        last = chosen.pop()
+        target += tasks[last]
+        index = last + 1
+        while index < count and tasks[index] == tasks[last]:
+            index += 1
+
 
 MAX_UNITS = 4_000_000
 """Units of the durations in which a machine may end."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.numeric.arrays import Floats, Integers, readonly
-from makespan.core.numeric.jit import pays
+from makespan.core.numeric.jit import loop
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
 from makespan.independent.problem import IndependentTasks
@@ -123,13 +123,11 @@ def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
         if problem.preemptive and not strays:
             amount = _where_fastest(problem, schedule)
     rows, done = np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted))
-    if not pays(len(schedule), MANY):
+    if tally.pays(len(schedule)):
+        tally.compiled(*readonly(schedule.item, amount), rows, done)
+    else:
         np.add.at(rows, schedule.item, 1)
         np.add.at(done, schedule.item, amount)
-    else:
-        from makespan.independent.referee.kernels import tally
-
-        tally(*readonly(schedule.item, amount), rows, done)  # type: ignore[call-arg]
     some_time = wanted > 0
     if problem.release is not None:
         some_time |= problem.release > 0
@@ -241,16 +239,14 @@ def _overlaps(
 
 def _in_turn(schedule: Schedule, rows: Integers, group: Integers) -> bool:
     """Whether many rows stand in order, and none of a group starts before the last has ended."""
-    if not pays(len(rows), MANY):
+    if not longest_overlap.pays(len(rows)):
         return False
     groups = int(group.max(initial=-1)) + 1
     if groups > len(rows):
         return False
-    from makespan.independent.referee.kernels import longest_overlap
-
     last = np.full((2, groups), -np.inf)
     columns = readonly(rows, group, schedule.start, schedule.end)
-    return bool(longest_overlap(*columns, *last) <= TOLERANCE * schedule.makespan)
+    return bool(longest_overlap.compiled(*columns, *last) <= TOLERANCE * schedule.makespan)
 
 
 def _sorted(schedule: Schedule, rows: Integers, group: Integers) -> _Sorted:
@@ -279,3 +275,28 @@ class _Sorted(NamedTuple):
 def _columns(schedule: Schedule, rows: Integers, group: Integers) -> _Sorted:
     key = group[rows]
     return _Sorted(rows, schedule.start[rows], schedule.end[rows], key[1:] == key[:-1])
+
+
+@loop(pays_from=MANY)
+def longest_overlap(rows, group, start, end, last_start, last_end):  # type: ignore[no-untyped-def]
+    """Return by how much a row of a group starts, at most, before the one before it has ended.
+
+    Infinity where the rows of a group don't stand in the order of their starts and ends. The last
+    two columns hold minus infinity for each group.
+    """
+    most = -np.inf
+    for row in rows:
+        one, begin, stop = group[row], start[row], end[row]
+        if begin < last_start[one] or (begin == last_start[one] and stop < last_end[one]):
+            return np.inf
+        most = max(most, last_end[one] - begin)
+        last_start[one], last_end[one] = begin, stop
+    return most
+
+
+@loop(pays_from=MANY)
+def tally(item, amount, rows, done):  # type: ignore[no-untyped-def]
+    """Count the rows of each task, and add up what they do."""
+    for row in range(len(item)):
+        rows[item[row]] += 1
+        done[item[row]] += amount[row]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from makespan.core.control import Control
-from makespan.independent.placing.first_fit import first_fit
+from makespan.independent.list_scheduling import first_fit
 from tests.oracles.independent_brute import first_fit_bins
 
 
