@@ -32,7 +32,7 @@ from makespan.core.problem import Problem
 from makespan.core.solution import Solution
 from makespan.divisible.methods import pareto
 from makespan.divisible.methods.rounds.sequence_search import Search, sequence_search
-from makespan.independent.placing.greedy import handed_out
+from makespan.independent.list_scheduling import handed_out
 from makespan.taskgraph import bounds
 
 FREE = Star([Worker(send=0.1 + 0.05 * place, compute=1.0 + place) for place in range(4)])

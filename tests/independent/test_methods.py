@@ -11,7 +11,7 @@ from makespan import IndependentTasks, MethodError, lower_bound, methods, solve
 from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.independent.generate import generate
-from makespan.independent.placing.greedy import longest_first
+from makespan.independent.list_scheduling import longest_first
 from tests.numbers import amounts
 from tests.oracles.independent_brute import (
     greedy_loads,

@@ -28,10 +28,9 @@ from makespan.core.numeric import jit
 from makespan.core.schedule import Activity
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.file import read, write
+from makespan.taskgraph.list_scheduling import schedule_of
 from makespan.taskgraph.pictures import picture
-from makespan.taskgraph.pictures.graph import graph
-from makespan.taskgraph.pictures.network import platform
-from makespan.taskgraph.placing.board import schedule_of
+from makespan.taskgraph.pictures.diagrams import graph, platform
 from makespan.taskgraph.timing import retimed
 from tests.oracles.taskgraph_instances import MODELS, random_problem
 from tests.oracles.taskgraph_rules import broken_rule

@@ -17,8 +17,7 @@ from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation.replay import Replay
 from makespan.taskgraph.copies import Copies
-from makespan.taskgraph.model.core_times import replace_first
-from makespan.taskgraph.model.loops import graph_loop
+from makespan.taskgraph.model.loops import graph_loop, replace_first
 from makespan.taskgraph.problem import TaskGraph
 
 SECONDS_CHECKED, SECONDS_TIMED = 2.5e-7, 1.5e-7

@@ -21,7 +21,7 @@ from makespan.taskgraph.formats import dot, stg, wfformat
 from makespan.taskgraph.formats.graphml import read as read_graphml
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.model.attributes import DRAWING, SIZE, WORK
-from makespan.taskgraph.pictures.graph import graph
+from makespan.taskgraph.pictures.diagrams import graph
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "workflows"
 

@@ -11,9 +11,9 @@ from makespan import Dag, Network, TaskGraph, check, methods, solve
 from makespan.backends.cp_sat import library, scaling_of
 from makespan.core.control import Control
 from makespan.taskgraph import formats
-from makespan.taskgraph.bounding.heads import heads
-from makespan.taskgraph.methods.exact.cumulative import _InGroups
-from makespan.taskgraph.search.complete import _decided
+from makespan.taskgraph.cp_sat import _decided
+from makespan.taskgraph.levels import heads
+from makespan.taskgraph.methods.cumulative import _InGroups
 from tests.oracles.taskgraph_enumeration import best as optimum
 
 

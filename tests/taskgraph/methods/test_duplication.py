@@ -31,11 +31,11 @@ from makespan.core.schedule import COLUMNS, Activity
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.levels import by_level, colevels, ranks
+from makespan.taskgraph.list_scheduling import duplication as copying
+from makespan.taskgraph.list_scheduling.duplication import DuplicationSchedule, first_copies
 from makespan.taskgraph.methods.duplication import MOST
 from makespan.taskgraph.pictures import picture
-from makespan.taskgraph.pictures.graph import graph
-from makespan.taskgraph.placing.copies import board as copy_board
-from makespan.taskgraph.placing.copies.board import Copying, first_copies
+from makespan.taskgraph.pictures.diagrams import graph
 from makespan.taskgraph.timing import retimed
 from tests.oracles.taskgraph_copies import (
     broken_copy_rule,
@@ -125,7 +125,7 @@ def test_copies_are_placed_as_by_the_slow_twin(
     form: bool, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """Both forms of the loop, stopped after every task, give the plan of the obvious recursion."""
-    monkeypatch.setattr(copy_board, "SLICE", 0)
+    monkeypatch.setattr(copying, "SLICE", 0)
     copied = widened = 0
     for seed in range(25):
         problem = random_problem_with_copies(seed)
@@ -133,7 +133,7 @@ def test_copies_are_placed_as_by_the_slow_twin(
         seconds = problem.durations.min(axis=1)
         earliest = colevels(dag, seconds, 0.0 * dag.size, dag.release) - seconds
         order = by_level(dag, ranks(problem))
-        plan = Copying(problem, order, earliest, most)
+        plan = DuplicationSchedule(problem, order, earliest, most)
         width = plan.width
         while plan.placed < len(dag):
             plan.place()

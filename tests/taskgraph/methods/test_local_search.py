@@ -12,11 +12,11 @@ from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.core.registry import find_method
 from makespan.core.solution import Solution
+from makespan.taskgraph import local_search as search
 from makespan.taskgraph.generate import graphs as generators
-from makespan.taskgraph.improving import back_and_forth
+from makespan.taskgraph.list_scheduling import insertion
 from makespan.taskgraph.methods import local_search as method
 from makespan.taskgraph.methods.local_search import local_search
-from makespan.taskgraph.placing import in_order
 from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_instances import random_network, random_problem, with_releases
 from tests.oracles.taskgraph_rules import is_valid
@@ -186,8 +186,8 @@ def test_plans_forwards_and_backwards_come_from_their_problem(
 ) -> None:
     """Whenever the time is up, the plan is one of the problem, not of the graph turned round."""
     monkeypatch.setattr(method, "MAX_STEPS", 0)
-    monkeypatch.setattr(in_order, "QUICK", 0)
-    monkeypatch.setattr(back_and_forth, "ROUNDS", 3)
+    monkeypatch.setattr(insertion, "QUICK", 0)
+    monkeypatch.setattr(search, "ROUNDS", 3)
     problem = TaskGraph(generators.layered(20, ccr=0.1, rng=1), Network([1.0, 2.0, 3.0]))
     start = solve(problem, method="heft").schedule
     for looks in range(120):

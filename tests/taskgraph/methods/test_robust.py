@@ -24,11 +24,9 @@ from makespan.core.control import Control
 from makespan.core.schedule import Activity
 from makespan.flow.files.files import read_result
 from makespan.taskgraph.generate import graphs as generators
-from makespan.taskgraph.methods.local_search import Sample, improved
-from makespan.taskgraph.placing.insertion import in_order
-from makespan.taskgraph.scenarios.candidates import candidates, carried_over
-from makespan.taskgraph.scenarios.drawn import Scenarios
-from makespan.taskgraph.scenarios.judged import Aim
+from makespan.taskgraph.list_scheduling.assigned import in_order
+from makespan.taskgraph.local_search import Sample, improved
+from makespan.taskgraph.scenarios import Aim, Scenarios, candidates, carried_over
 from makespan.taskgraph.timing import machine_of_tasks, retimed
 from tests.oracles.taskgraph_instances import MODELS, random_problem
 

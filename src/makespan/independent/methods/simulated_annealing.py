@@ -11,10 +11,9 @@ from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.numeric.jit import loop
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
+from makespan.independent.assignment import Relaxed, assigned, below, first_machines, relaxed
 from makespan.independent.bounds import best_bound
 from makespan.independent.needs import NO_PREEMPTION, NO_RELEASES, PROGRAMMES, UNLIKE
-from makespan.independent.placing.assigned import assigned, below, first_machines
-from makespan.independent.placing.multipliers import Relaxed, relaxed
 from makespan.independent.problem import IndependentTasks
 
 FEW = 200

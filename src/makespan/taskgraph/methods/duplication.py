@@ -9,10 +9,10 @@ from makespan.core.steps import MAX_ROWS, Step, Table, listed, number
 from makespan.taskgraph.bounds import least_durations
 from makespan.taskgraph.levels import by_level, colevels, ranks
 from makespan.taskgraph.limits import worth
+from makespan.taskgraph.list_scheduling.duplication import SECONDS_THINNED, DuplicationSchedule
+from makespan.taskgraph.list_scheduling.fallback import cannot_end
+from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.needs import DUPLICATION, QUICKLY_COPIED, SINGLE_CORES
-from makespan.taskgraph.placing.copies.board import SECONDS_THINNED, Copying
-from makespan.taskgraph.placing.in_order import inserted
-from makespan.taskgraph.placing.in_time import cannot_end
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import retimed
 
@@ -54,7 +54,7 @@ def duplication(
     if cannot_end(problem, control):
         return Solution(schedule=plain)
     earliest = colevels(dag, least, 0.0 * dag.size, dag.release) - least
-    plan = Copying(problem, order, earliest, MOST)
+    plan = DuplicationSchedule(problem, order, earliest, MOST)
     with control.reserving(SECONDS_THINNED * (len(order) + len(dag.source))):
         while plan.placed < len(order):
             if control.expired():

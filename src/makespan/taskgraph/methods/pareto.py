@@ -15,8 +15,8 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Objective, Solution
 from makespan.taskgraph.bounds import bounds, enforce_limits
 from makespan.taskgraph.limits import ALLOWED, price_of, violation
-from makespan.taskgraph.methods.lists.loss_gain import plans_between
 from makespan.taskgraph.methods.local_search import local_search
+from makespan.taskgraph.methods.loss_gain import plans_between
 from makespan.taskgraph.needs import A_FRONT, NO_DUPLICATION
 from makespan.taskgraph.problem import TaskGraph
 

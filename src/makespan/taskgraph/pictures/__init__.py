@@ -16,10 +16,9 @@ from makespan.core.picture import Bars, Links, Mark, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.diagram.front import front_curves
 from makespan.taskgraph.copies import Copies
-from makespan.taskgraph.pictures.graph import graph
+from makespan.taskgraph.list_scheduling.assigned import timed
+from makespan.taskgraph.pictures.diagrams import graph, platform
 from makespan.taskgraph.pictures.groups import charted, groups
-from makespan.taskgraph.pictures.network import platform
-from makespan.taskgraph.placing.given import timed
 from makespan.taskgraph.problem import TaskGraph
 
 NO_DETAILS: Mapping[str, Any] = {}
