@@ -110,7 +110,7 @@ class _Search:
                 self.terms, sequence, own=own, behind=behind if self.decides else ()
             )
             answer = built.programme.solve(self.control)
-            if answer.verdict is Verdict.NOTHING:
+            if answer.verdict in (Verdict.NOTHING, Verdict.FEASIBLE):
                 self.stopped = True
             if behind == root:
                 none = answer.verdict is Verdict.INFEASIBLE
@@ -118,7 +118,7 @@ class _Search:
             if answer.verdict is Verdict.UNBOUNDED and len(behind) == len(whole):
                 self.unbounded = True
                 return
-            if answer.verdict not in (Verdict.OPTIMAL, Verdict.UNBOUNDED):
+            if not answer.found and answer.verdict is not Verdict.UNBOUNDED:
                 continue
             if self.best is not None and not _beats(answer, self.best[0]):
                 continue

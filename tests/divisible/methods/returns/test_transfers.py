@@ -7,6 +7,7 @@ import math
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ from makespan import (
     methods,
     solve,
 )
+from makespan.backends.answer import Answer, Verdict
+from makespan.backends.highs import Programme
 from tests.oracles import divisible_returns as oracle
 from tests.oracles.divisible_any import best, covers
 from tests.oracles.divisible_random import random_problem
@@ -246,3 +249,22 @@ def test_a_worker_without_a_front_end_may_compute_late():
     problem = DivisibleLoad(load=3.0, platform=star, transfers=sequence, front_end=False)
     result = solve(problem, method="return-programme")
     assert (result.makespan, result.status) == (pytest.approx(16.0), "optimal")
+
+
+def test_a_programme_that_was_cut_short_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole units: where the solver has a plan, but no proof, there is a plan."""
+    solve_programme = Programme.solve
+
+    def cut(self: Programme, *arguments: Any, **options: Any) -> Answer:
+        answer = solve_programme(self, *arguments, **options)
+        return replace(answer, verdict=Verdict.FEASIBLE)
+
+    monkeypatch.setattr(Programme, "solve", cut)
+    problem = DivisibleLoad(
+        load=3.0, integral=True,
+        platform=Star([Worker(name="a", compute=1.0), Worker(name="b", compute=0.5)]),
+        transfers=[("send", "b"), ("send", "b"), ("send", "a")],
+    )  # fmt: skip
+    result = solve(problem, method="return-programme")
+    assert result.status == "feasible"
+    assert result.makespan == pytest.approx(1.0)
