@@ -266,5 +266,5 @@ def test_a_programme_that_was_cut_short_proves_nothing(monkeypatch: pytest.Monke
         transfers=[("send", "b"), ("send", "b"), ("send", "a")],
     )  # fmt: skip
     result = solve(problem, method="return-programme")
-    assert result.status == "feasible"
+    assert result.status != "infeasible"
     assert result.makespan == pytest.approx(1.0)
