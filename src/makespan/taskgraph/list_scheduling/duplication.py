@@ -8,6 +8,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
@@ -50,57 +51,60 @@ class DuplicationSchedule:
 
     def __init__(self, problem: TaskGraph, order: Integers, earliest: Floats, most: int) -> None:
         dag, count, machines = problem.dag, len(problem.dag), len(problem.network)
-        self.problem, self.placed, self._most = problem, 0, most
+        self.problem, self.placed = problem, 0
         self.width, cores = 2 * (most + 2), int(problem.cores.sum())
         claim(56.0 * count * machines, f"copies of {count:,} tasks on all machines")
         self._tried = (count + len(dag.source)) * machines
-        self._loop, self._column = insert_copies.chosen(STEPS * self._tried)
+        loop, self._column = insert_copies.chosen(STEPS * self._tried)
         real, whole = np.zeros(most + 1), np.zeros(most + 1, dtype=np.int64)
-        pairs, ends = np.zeros(count * machines, dtype=np.int64), np.full(count * machines, -1.0)
-        self._inputs = self._columns(
-            order, problem.durations.ravel(), dag.release, earliest, dag.first_in,
-            dag.predecessors, dag.size[dag.in_edges], *_costs(problem), problem.first_core,
-        )  # fmt: skip
-        self._copies = self._columns(pairs, np.zeros(count, dtype=np.int64), ends, ends)
-        self._free = self._columns(np.zeros(0), np.zeros(0), np.ones(cores, dtype=np.int64))
-        self._tries = self._columns(np.full(machines, -1.0), np.zeros(machines, dtype=np.int64))
-        self._stack = self._columns(whole, whole, real, whole, whole, real)
-        self._trail = self._columns(whole, whole, whole, real, real, whole)
+        none = np.full(count * machines, -1.0)
+        given = {
+            "order": order, "seconds": problem.durations.ravel(), "release": dag.release,
+            "earliest": earliest, "first_in": dag.first_in, "predecessors": dag.predecessors,
+            "size": dag.size[dag.in_edges], **_costs(problem), "first_core": problem.first_core,
+            "copies": np.zeros(count * machines, dtype=np.int64),
+            "count": np.zeros(count, dtype=np.int64), "starts": none, "ends": none,
+            "gaps": np.ones(cores, dtype=np.int64), "tried_ends": np.full(machines, -1.0),
+            "tried_copies": np.zeros(machines, dtype=np.int64),
+            "goal": whole, "phase": whole, "best": real, "kept": whole, "since": whole,
+            "arrival": real, "placed": whole, "core_of": whole, "place_of": whole,
+            "opened": real, "closed": real, "pieces": whole,
+        }  # fmt: skip
+        self._columns = {name: self._column(each) for name, each in given.items()}
+        self._run = bind(loop, **self._columns, most=most, machines=machines)
+        self._free: list[Any] = [np.zeros(0), np.zeros(0)]
         self._widen(self.width)
-
-    def _columns(self, *columns: Any) -> tuple[Any, ...]:
-        return tuple(map(self._column, columns))
 
     def _widen(self, width: int) -> None:
         """Make room for so many free times of each core; at first there is one, without an end."""
-        *times, gaps = self._free
-        claim(32.0 * len(gaps) * width, "the gaps of all cores")
-        wider = [np.full((len(gaps), width), last) for last in (0.0, np.inf)]
-        for table, before in zip(wider, times, strict=True):
-            known = np.reshape(before, (len(gaps), -1))
+        count = len(self._columns["gaps"])
+        claim(32.0 * count * width, "the gaps of all cores")
+        wider = [np.full((count, width), last) for last in (0.0, np.inf)]
+        for table, before in zip(wider, self._free, strict=True):
+            known = np.reshape(before, (count, -1))
             table[:, : known.shape[1]] = known
-        self.width, self._free = width, (*self._columns(*(each.ravel() for each in wider)), gaps)
+        self.width, self._free = width, [self._column(each.ravel()) for each in wider]
 
     def place(self, tasks: int | None = None) -> None:
         """Place the next tasks, so many or as many as are quickly placed."""
-        count, machines = len(self.problem.dag), len(self.problem.network)
-        after = self.placed + (tasks or 1 + SLICE * count // (self._tried + 1))
-        while self.placed < min(after, count):
-            self.placed = self._loop(
-                *self._inputs, *self._copies, *self._free, *self._tries, *self._stack, *self._trail,
-                self.placed, min(after, count), self._most, machines, self.width,
-            )  # fmt: skip
-            if self.placed < min(after, count):
+        count = len(self.problem.dag)
+        after = min(count, self.placed + (tasks or 1 + SLICE * count // (self._tried + 1)))
+        while self.placed < after:
+            opens, closes = self._free
+            self.placed = self._run(
+                opens=opens, closes=closes, first=self.placed, after=after, width=self.width
+            )
+            if self.placed < after:
                 self._widen(2 * self.width)
 
     @property
     def times(self) -> tuple[Floats, Floats]:
         """Starts and ends by task and machine, as flat tables, -1 where there is no copy."""
-        return np.asarray(self._copies[2]), np.asarray(self._copies[3])
+        return np.asarray(self._columns["starts"]), np.asarray(self._columns["ends"])
 
     def tries(self) -> list[tuple[float, int, int]]:
         """Return the end, the copies and the machine of each try of the last task, best first."""
-        ends, copies = self._tries
+        ends, copies = self._columns["tried_ends"], self._columns["tried_copies"]
         each = zip(ends, copies, range(len(ends)), strict=True)
         return sorted((float(end), int(more), machine) for end, more, machine in each if end >= 0)
 
@@ -123,10 +127,13 @@ class DuplicationSchedule:
             plan = fewer
 
 
-def _costs(problem: TaskGraph) -> tuple[Floats, Floats]:
+def _costs(problem: TaskGraph) -> dict[str, Floats]:
     """Return the seconds of a message between two machines, and those of a unit, as flat tables."""
     routing = problem.network.routing
-    return routing.fixed_seconds.ravel(), routing.seconds_per_unit.ravel()
+    return {
+        "fixed": routing.fixed_seconds.ravel(),
+        "per_unit": routing.seconds_per_unit.ravel(),
+    }
 
 
 def thinned(problem: TaskGraph, starts: Floats, ends: Floats) -> Schedule:
@@ -144,7 +151,7 @@ def thinned(problem: TaskGraph, starts: Floats, ends: Floats) -> Schedule:
         len(ends) + most * machines,
         (
             dag.order, dag.first_in, dag.in_edges, dag.source, dag.first_out, dag.size, ends,
-            *_costs(problem),
+            *_costs(problem).values(),
         ),
         (needed, edge, tail, head),
         (machines,),
