@@ -11,11 +11,11 @@ from makespan.core.registry import register
 from makespan.core.schedule import Activity
 from makespan.core.solution import Solution
 from makespan.taskgraph.bounds import bounds
+from makespan.taskgraph.copies import first_copies
 from makespan.taskgraph.limits import (
     least_price,
     worth,
 )
-from makespan.taskgraph.list_scheduling.duplication import first_copies
 from makespan.taskgraph.list_scheduling.fallback import on_one_machine
 from makespan.taskgraph.local_search import (
     MAX_STEPS,
