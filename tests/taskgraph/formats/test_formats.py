@@ -18,7 +18,7 @@ from makespan import Dag, FileError, Network, ProblemError, TaskGraph, check, re
 from makespan.core.plain import STEERING
 from makespan.taskgraph import formats
 from makespan.taskgraph.formats import dot, stg, wfformat
-from makespan.taskgraph.formats.graphml import read as read_graphml
+from makespan.taskgraph.formats.xml import read_graphml
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.model.attributes import DRAWING, SIZE, WORK
 from makespan.taskgraph.pictures.diagrams import graph

@@ -29,11 +29,11 @@ from makespan import (
 from makespan.core.numeric import jit
 from makespan.core.schedule import COLUMNS, Activity
 from makespan.taskgraph.bounds import bounds
+from makespan.taskgraph.copies import first_copies
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.levels import by_level, colevels, ranks
-from makespan.taskgraph.list_scheduling import duplication as copying
-from makespan.taskgraph.list_scheduling.duplication import DuplicationSchedule, first_copies
-from makespan.taskgraph.methods.duplication import MOST
+from makespan.taskgraph.methods import duplication as copying
+from makespan.taskgraph.methods.duplication import MOST, DuplicationSchedule
 from makespan.taskgraph.pictures import picture
 from makespan.taskgraph.pictures.diagrams import graph
 from makespan.taskgraph.timing import retimed

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from makespan.core.errors import MethodError
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import inverse
 from makespan.taskgraph.levels import by_level, levels
 from makespan.taskgraph.model.dag import Dag
@@ -84,27 +85,28 @@ class ScheduledGraph:
             raise MethodError(f"levels: there is no reading {reading!r}{hint}")
         count = len(dag)
         steps = 3 * max(1, trials) * (count + len(edge))  # one is made in any case
-        self._loop, column = parallel_time.chosen(steps)
+        loop, column = parallel_time.chosen(steps)
         self._dag, self._task, self._edge, self._column = dag, task, edge, column
         original = levels(dag, task, edge) if priority is None else priority
         tie = _tie(dag, task, original) if priority is None else dag.position
         self._zeroed = reading == "zeroed" and priority is None
-        self._inputs = tuple(
-            map(
-                column,
-                (
-                    dag.order, dag.first_out, dag.successors, edge[dag.out_edges],
-                    dag.first_in, dag.predecessors, edge[dag.in_edges],
-                    task, tie, original,
-                ),
-            )
-        )  # fmt: skip
         self.cluster = column(np.arange(count))
         self._level = column(original)
         self._order = column(by_level(dag, original))
         self._finish = column(np.zeros(count))
         self._before = column(np.zeros(count, dtype=np.int64))
-        self._last = column(np.zeros(count, dtype=np.int64))
+        read = {
+            "topological_order": dag.order, "first_out": dag.first_out,
+            "successors": dag.successors, "out_weight": edge[dag.out_edges],
+            "first_in": dag.first_in, "predecessors": dag.predecessors,
+            "in_weight": edge[dag.in_edges], "task_weight": task, "tie": tie,
+            "original_level": original, "last": np.zeros(count, dtype=np.int64),
+        }  # fmt: skip
+        self._run = bind(
+            loop, **{name: column(each) for name, each in read.items()}, level=self._level,
+            finish=self._finish, before=self._before,
+            zeroed=self._zeroed,
+        )  # fmt: skip
         self._members: dict[int, list[int]] = {}  # of clusters that were merged
 
     def assign(self, cluster: Integers) -> None:
@@ -118,12 +120,7 @@ class ScheduledGraph:
 
     def parallel_time(self) -> float:
         """Return the parallel time of the present clustering. Complexity: O(n + e), and sorting."""
-        return float(
-            self._loop(
-                *self._inputs, self.cluster, self._level, self._order, self._finish,
-                self._before, self._last, self._zeroed,
-            )
-        )  # fmt: skip
+        return float(self._run(cluster=self.cluster, order=self._order))
 
     def dominant_sequence(self) -> tuple[int, ...]:
         """Return the longest path at the last call of :meth:`parallel_time`."""

@@ -90,15 +90,21 @@ def in_order(
     dag, network = problem.dag, problem.network
     count, routing = len(dag), network.routing
     start, end = np.zeros(count), np.zeros(count)
-    in_sequence.run(count + len(dag.source) + routing.delay.size + steps_of_cores(problem),
-        (
-            sorted_by(key, dag.position), machine, problem.durations_on(np.arange(count), machine),
-            np.minimum(dag.cores, problem.cores[machine]), problem.first_core, dag.release,
-            dag.first_in, dag.predecessors, dag.size[dag.in_edges],
-            routing.fixed_seconds.ravel(), routing.seconds_per_unit.ravel(),
-        ),
-        (np.zeros(int(problem.cores.sum())), np.zeros(len(network)), start, end),
-        (len(network), in_turn, problem.is_rigid),
+    in_sequence.run_by_name(
+        count + len(dag.source) + routing.delay.size + steps_of_cores(problem),
+        {
+            "order": sorted_by(key, dag.position), "machine": machine,
+            "seconds": problem.durations_on(np.arange(count), machine),
+            "held": np.minimum(dag.cores, problem.cores[machine]),
+            "first_core": problem.first_core, "release": dag.release, "first_in": dag.first_in,
+            "predecessors": dag.predecessors, "size": dag.size[dag.in_edges],
+            "fixed": routing.fixed_seconds.ravel(), "per_unit": routing.seconds_per_unit.ravel(),
+        },
+        {
+            "core_free": np.zeros(int(problem.cores.sum())), "latest": np.zeros(len(network)),
+            "start": start, "end": end,
+        },
+        machines=len(network), in_turn=in_turn, rigid=problem.is_rigid,
     )  # fmt: skip
     return planned(problem, machine, start, end)
 
@@ -119,22 +125,28 @@ def planned(
     dag, routing, count = problem.dag, problem.network.routing, len(problem.dag)
     place, ends = np.asarray(machine, dtype=np.int64), np.asarray(end, dtype=np.float64)
     steps = count + 4 * len(dag.source) + routing.rates.size
-    sent = (
-        dag.source, dag.target, dag.size, place, ends, routing.fixed_seconds.ravel(),
-        routing.following.ravel(), routing.rates.ravel(), routing.setup,
-    )  # fmt: skip
-    numbers = len(routing.delay), len(routing.rates)
-    room = 0 if len(routing.rates) == 1 else count_hops.run(steps, sent[:7], (), numbers)
-    whole = [np.empty(count + room, dtype=np.int64) for _ in range(3)]
-    real = [np.empty(count + room) for _ in range(3)]
-    tasks = (place, -1, np.arange(count), dag.work, start, ends)
-    for column, values in zip((*whole, *real), tasks, strict=True):
-        column[:count] = values
-    transfer_rows.run(steps, sent, (*whole, *real), (*numbers, count))
+    sent = {
+        "source": dag.source, "target": dag.target, "size": dag.size, "place": place, "end": ends,
+        "fixed": routing.fixed_seconds.ravel(), "following": routing.following.ravel(),
+    }  # fmt: skip
+    links = {"rates": routing.rates.ravel(), "setup": routing.setup}
+    pairs = {"machines": len(routing.delay), "nodes": len(routing.rates)}
+    room = 0 if len(routing.rates) == 1 else count_hops.run_by_name(steps, sent, {}, **pairs)
+    values = {
+        "machine": place, "peer": -1, "item": np.arange(count), "amount": dag.work,
+        "start": start, "end": ends,
+    }  # fmt: skip
+    columns: dict[str, Any] = {}
+    for name, value in values.items():
+        whole = name in ("machine", "peer", "item")
+        columns[name] = np.empty(count + room, dtype=np.int64 if whole else np.float64)
+        columns[name][:count] = value
+    names = {"machine": "tail", "peer": "head", "end": "until"}
+    written = {names.get(name, name): column for name, column in columns.items()}
+    transfer_rows.run_by_name(steps, sent | links, written, **pairs, row=count)
+    columns = {name: frozen(column) for name, column in columns.items()}
     kind = np.full(count + room, Activity.TRANSFER, dtype=np.int8)
     kind[:count] = Activity.COMPUTE
-    names = ("machine", "peer", "item", "amount", "start", "end")
-    columns: dict[str, Any] = dict(zip(names, map(frozen, (*whole, *real)), strict=True))
     earliest = problem.is_simple and bool((ends > np.asarray(start)).all())
     return Schedule.of_columns(problem.machines, kind=frozen(kind), earliest=earliest, **columns)
 

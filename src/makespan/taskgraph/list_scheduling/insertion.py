@@ -17,7 +17,7 @@ from makespan.taskgraph.list_scheduling import Moved, PartialSchedule, Placement
 from makespan.taskgraph.list_scheduling.assigned import columns, is_compiled, planned
 from makespan.taskgraph.list_scheduling.fallback import fallback_plan
 from makespan.taskgraph.list_scheduling.free_times import FOREVER, Gaps, Profile, Replaced, Taken
-from makespan.taskgraph.list_scheduling.steps import placing
+from makespan.taskgraph.list_scheduling.steps import placing_step
 from makespan.taskgraph.problem import TaskGraph
 
 Undo = list[tuple[Gaps, Taken] | tuple[Profile, Replaced]]
@@ -356,7 +356,7 @@ def log_insertion(
         if bias is not None:
             values = {o.machine: o.end + float(bias[task, o.machine]) for o in options}
         control.step(
-            placing(
+            placing_step(
                 problem, placed, task, queue=queue, priority=priority, word=word, options=options,
                 gap=gap, values=values, value=value,
             )

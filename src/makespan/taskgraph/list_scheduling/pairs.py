@@ -9,12 +9,13 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.binding import bind
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.list_scheduling import AppendSchedule, Placement
 from makespan.taskgraph.list_scheduling.assigned import planned, steps_of_cores
 from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
-from makespan.taskgraph.list_scheduling.steps import placing
+from makespan.taskgraph.list_scheduling.steps import placing_step
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.problem import TaskGraph
 
@@ -79,26 +80,31 @@ def best_pairs(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
     loop, column = place_pairs.chosen(
         (2 * count + len(dag.source)) * machines + steps_of_cores(problem)
     )
-    inputs = [
-        column(each)
-        for each in (
-            dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.first_out, dag.successors,
-            problem.durations.ravel(), routing.fixed_seconds.ravel(),
-            routing.seconds_per_unit.ravel(), problem.first_core, rule.bias, rule.level,
-            dag.cores, np.diff(dag.first_in), ready,
-            np.where(problem.durations < NEVER, dag.release[:, None], NEVER).ravel(),
-            np.full(count, np.inf), np.zeros(count, dtype=np.int64),
-            np.zeros(count, dtype=np.int64), np.zeros(int(problem.cores.sum() + dag.cores.max())),
-            np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count),
-        )
-    ]  # fmt: skip
-    ready_count = len(entries)
-    while ready_count:
+    arrival = np.where(problem.durations < NEVER, dag.release[:, None], NEVER)
+    given = {
+        "first_in": dag.first_in, "predecessors": dag.predecessors,
+        "size": dag.size[dag.in_edges], "first_out": dag.first_out,
+        "successors": dag.successors, "seconds": problem.durations.ravel(),
+        "fixed": routing.fixed_seconds.ravel(), "per_unit": routing.seconds_per_unit.ravel(),
+        "first_core": problem.first_core, "bias": rule.bias, "level": rule.level,
+        "held": dag.cores, "waiting": np.diff(dag.first_in), "ready": ready,
+        "arrival": arrival.ravel(), "urgency": np.full(count, np.inf),
+        "best": np.zeros(count, dtype=np.int64), "second": np.zeros(count, dtype=np.int64),
+        "core_free": np.zeros(int(problem.cores.sum() + dag.cores.max())),
+        "machine": np.zeros(count, dtype=np.int64), "start": np.zeros(count),
+        "end": np.zeros(count),
+    }  # fmt: skip
+    columns = {name: column(each) for name, each in given.items()}
+    run = bind(
+        loop, **columns, chooses=rule.chooses, counts_seconds=rule.counts_seconds,
+        machines=machines, most=max(1, SLICE // count),
+    )  # fmt: skip
+    left = len(entries)
+    while left:
         if control.expired():
             return fallback_plan(problem, control)
-        most = max(1, SLICE // count)
-        ready_count = loop(*inputs, ready_count, rule.chooses, rule.counts_seconds, machines, most)
-    return planned(problem, *(np.asarray(each) for each in inputs[-3:]))
+        left = run(left)
+    return planned(problem, *(np.asarray(columns[name]) for name in ("machine", "start", "end")))
 
 
 def best_pairs_by_trial(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
@@ -123,7 +129,7 @@ def best_pairs_by_trial(problem: TaskGraph, control: Control, rule: Rule) -> Sch
             options = [partial.try_on(task, each) for each in machines]
             of = {each: -values[task][each] for each in machines} if rule.shown else None
             control.step(
-                placing(
+                placing_step(
                     problem, options[machine], task, queue=sorted(ready, key=keys.__getitem__),
                     priority=rule.level, word="level", options=options, values=of,
                     value=rule.shown,

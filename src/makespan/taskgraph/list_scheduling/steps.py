@@ -37,7 +37,7 @@ class Steps:
         return {"log": self.records} if self.wanted else {}
 
 
-def placing(
+def placing_step(
     problem: TaskGraph,
     placed: Placement,
     task: int,
@@ -76,7 +76,6 @@ def placing(
     machine = machines[placed.machine]
     ends = {machines[option.machine]: option.end for option in options}
     compared = {machines[each]: v for each, v in (values or {}).items()}
-    first = listed((f"{names[each]} ({number(priority[each])})" for each in queue), QUEUED)
     cells: dict[str, str | float] = {} if time is None else {"t": time}
     cells |= {"task": names[task], word: float(priority[task])}
     cells |= {"ready": listed((names[each] for each in queue if each != task), QUEUED)}
@@ -85,23 +84,19 @@ def placing(
     cells |= {"to": machine, "start": placed.start, "end": placed.end}
     if gap is not None:
         cells["in the gap"] = f"{number(gap[0])} to {number(gap[1])}" if gap else ""
-    candidates = sorted(options, key=lambda option: (option.end, option.machine))
-    candidates = candidates[:MAX_ROWS]
+    candidates = sorted(options, key=lambda option: (option.end, option.machine))[:MAX_ROWS]
     rows: tuple[tuple[str | float, ...], ...] = tuple(
-        (machines[o.machine], o.start, o.end, compared.get(machines[o.machine], ""))
+        (machines[o.machine], o.start, o.end, compared.get(machines[o.machine], ""))[
+            : 3 + bool(value)
+        ]
         for o in candidates
     )
-    if not value:
-        rows = tuple(row[:3] for row in rows)
     if text is None:
-        shown = listed((f"{name}: {number(end)}" for name, end in ends.items()), MAX_ROWS)
-        text = f"queue {first}; {names[task]} would end at {shown}"
-        if compared:
-            shown = listed((f"{name}: {number(v)}" for name, v in compared.items()), MAX_ROWS)
-            text += f", {value} {shown}"
+        first = listed((f"{names[each]} ({number(priority[each])})" for each in queue), QUEUED)
+        text = f"queue {first}; {names[task]} would end at {_at_each(ends)}"
+        text += f", {value} {_at_each(compared)}" if compared else ""
         text += f"; {names[task]} to {machine}, {number(placed.start)} to {number(placed.end)}"
-        if gap:
-            text += f", in the gap {number(gap[0])} to {number(gap[1])}"
+        text += f", in the gap {number(gap[0])} to {number(gap[1])}" if gap else ""
     slots = [Slot(machines[o.machine], o.start, o.end) for o in candidates]
     if gap:
         slots.insert(0, Slot(machine, *gap, "gap"))
@@ -122,6 +117,10 @@ def placing(
             ),
         ),
     )
+
+
+def _at_each(values: dict[str, float]) -> str:
+    return listed((f"{name}: {number(value)}" for name, value in values.items()), MAX_ROWS)
 
 
 def braced(names: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from makespan.taskgraph.limits import lateness, latest_ends, most_allowed, price
 from makespan.taskgraph.list_scheduling.assigned import in_order
 from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.local_search.contention import LATE
-from makespan.taskgraph.local_search.overlap import improve
+from makespan.taskgraph.local_search.overlap import accept_moves
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
@@ -102,7 +102,7 @@ def improved(
     by_price = float(problem.objective == "price")
     numbers = np.array([0.0, seed, value, value, most, scale, budget, rate, by_price])
     charge = problem.charges if network.is_priced else np.zeros(0)
-    loop, column = improve.chosen(moves * large)
+    loop, column = accept_moves.chosen(moves * large)
     given = {
         "first_in": dag.first_in, "predecessors": dag.predecessors,
         "size": sample.size[:, dag.in_edges].ravel(), "first_out": dag.first_out,

@@ -32,7 +32,7 @@ LATE = 1e4
 Reach = Callable[[int], float]
 
 
-def improved_waiting(
+def improved_under_contention(
     problem: TaskGraph, control: Control, schedule: Schedule, moves: int | None, reach: Reach
 ) -> Schedule:
     """Return the best plan that so many moves of tasks lead to from ``schedule``.
@@ -66,7 +66,7 @@ def improved_waiting(
     late, makespan = violation(problem, schedule), schedule.makespan
     start = LATE * makespan + late if late else makespan
     numbers = np.array([0.0, float(seed), start, start, LATE * makespan, makespan])
-    loop, column = improve_waiting.chosen(moves * steps)
+    loop, column = accept_under_contention.chosen(moves * steps)
     given = {
         "first_in": dag.first_in, "source": dag.predecessors, "size": dag.size[dag.in_edges],
         "edge": dag.in_edges, "first_out": dag.first_out, "successors": dag.successors,
@@ -285,7 +285,7 @@ def _copy(source, target):  # type: ignore[no-untyped-def]
 
 
 @graph_loop
-def improve_waiting(  # type: ignore[no-untyped-def]
+def accept_under_contention(  # type: ignore[no-untyped-def]
     first_in, source, size, edge, first_out, successors, seconds, first_core, held,
     release, due, first_hop, rate, setup, sending, receiving, delay,
     order, place, machine, fetch, new_order, new_place, new_machine, new_fetch,

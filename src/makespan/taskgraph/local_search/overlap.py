@@ -135,7 +135,7 @@ def _mean_from(ranked_from, ends, ranked):  # type: ignore[no-untyped-def]
 
 
 @graph_loop
-def improve(  # type: ignore[no-untyped-def]
+def accept_moves(  # type: ignore[no-untyped-def]
     first_in, predecessors, size, first_out, successors, seconds, fixed, per_unit, first_core, held,
     release, due, charge, start_price, used,
     order, place, machine, end, cause, free, core_last, moved, best_order, best_machine,

@@ -47,7 +47,7 @@ SHARED = {
     "equal-tasks": ("hu", "coffman-graham"),
     "heft": ("heft", "peft", "lookahead"),
     "list-scheduling": ("list-scheduling", "mapping-heuristic"),
-    "loss-gain": ("loss", "gain"),
+    "prices": ("loss", "gain", "pareto"),
     "uncertain-durations": ("monte-carlo", "sample-average"),
 }
 """Files of methods that are alike."""

@@ -18,7 +18,7 @@ from makespan.core.steps import MAX_ROWS, Step, listed, number
 from makespan.taskgraph.levels import colevels, levels, ranks, tails, weights
 from makespan.taskgraph.list_scheduling import AppendSchedule, Placement
 from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
-from makespan.taskgraph.list_scheduling.steps import QUEUED, Steps, placing
+from makespan.taskgraph.list_scheduling.steps import QUEUED, Steps, placing_step
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.problem import TaskGraph
@@ -261,7 +261,7 @@ def _log(
         f"{names[task]} to {machines[placed.machine]}, "
         f"executes {number(placed.start)} to {number(placed.end)}"
     )
-    step = placing(
+    step = placing_step(
         problem, placed, task, queue=queue, priority=values, word="priority",
         options=options.values(), text=text, time=time,
     )  # fmt: skip
@@ -374,7 +374,7 @@ def _log_completion(
         f"{candidates}; {names[task]} to {machines[placed.machine]}, data {ways}, contention "
         f"delay {number(placed.waited)}, executes {number(placed.start)} to {number(placed.end)}"
     )
-    step = placing(
+    step = placing_step(
         problem, placed, task, queue=queue, priority=levels, word="level", options=options,
         text=text, time=time, values={o.machine: o.waited for o in options}, value="waits",
     )  # fmt: skip

@@ -11,11 +11,11 @@ from makespan.core.registry import register
 from makespan.core.schedule import Activity
 from makespan.core.solution import Solution
 from makespan.taskgraph.bounds import bounds
+from makespan.taskgraph.copies import first_copies
 from makespan.taskgraph.limits import (
     least_price,
     worth,
 )
-from makespan.taskgraph.list_scheduling.duplication import first_copies
 from makespan.taskgraph.list_scheduling.fallback import on_one_machine
 from makespan.taskgraph.local_search import (
     MAX_STEPS,
@@ -24,7 +24,7 @@ from makespan.taskgraph.local_search import (
     replanned,
     steps_of_a_move,
 )
-from makespan.taskgraph.local_search.contention import improved_waiting
+from makespan.taskgraph.local_search.contention import improved_under_contention
 from makespan.taskgraph.methods.heft import heft
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, NO_PRICE_OF_WAITING
 from makespan.taskgraph.problem import TaskGraph
@@ -79,7 +79,7 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
         found = replanned(problem, control, schedule)
     elif problem.transfers_wait:
         count = len(problem.dag)
-        found = improved_waiting(
+        found = improved_under_contention(
             problem, control, schedule, moves, lambda moves: reach_of(moves, count)
         )
     else:
