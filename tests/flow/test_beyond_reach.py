@@ -31,7 +31,7 @@ from makespan.core.errors import TooLarge
 from makespan.core.problem import Problem
 from makespan.core.solution import Solution
 from makespan.divisible.methods import pareto
-from makespan.divisible.methods.rounds.sequence_search import Search, sequence_search
+from makespan.divisible.methods.sequence_search import Search, sequence_search
 from makespan.independent.placing.greedy import handed_out
 from makespan.taskgraph import bounds
 

@@ -129,6 +129,14 @@ def _not_a(platform: type) -> Unmet:
     return unmet
 
 
+def _other_returns(problem: DivisibleLoad) -> str | None:
+    if problem.discipline == "lifo":
+        return "discipline is 'lifo'"
+    if problem.return_order is not None and problem.return_order != problem.order:
+        return "return_order is given"
+    return None
+
+
 def _everyone_for_the_most(problem: DivisibleLoad) -> str | None:
     return (
         "use is 'all' and load is open" if problem.use == "all" and problem.load is None else None
@@ -298,16 +306,54 @@ POLICY = (
     AFFINE_WORK,
     *NO_WINDOWS,
 )
+UNIFORM_ROUNDS = (
+    *SEQUENCE_OF_CHUNKS,
+    NO_DEADLINE,
+    NO_GIVEN_ORDER,
+    SOME_LOAD,
+    *NO_WINDOWS,
+    ANY_WORKERS,
+    IDLE_MASTER,
+    A_WORKER,
+    Need("positive costs per unit", positive("send_per_unit", "compute_per_unit")),
+)
+ROUNDS_WITH_RETURNS = (
+    A_STAR,
+    A_MASTER,
+    A_LOAD,
+    RETURNS,
+    DIVISIBLE,
+    ANY_WORKERS,
+    NO_DEADLINE,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_SEQUENCE,
+    *NO_WINDOWS,
+    AFFINE_WORK,
+    IDLE_MASTER,
+    A_FRONT_END,
+    Need("results in the order of sending", _other_returns),
+    FINITE_SPEED,
+)
 
 
-def at_most(most: int, what: str = "workers") -> Need:
-    """Need that there are not more workers, or nodes, than that: the reach of a method."""
+def at_most(
+    most: int,
+    what: str = "workers",
+    number: Callable[[DivisibleLoad], int] = lambda problem: len(problem.platform),
+    *,
+    otherwise: str = "",
+    verb: str = "are",
+) -> Need:
+    """Need that there are not more workers, or of what else ``number`` counts: a method's reach.
+
+    ``otherwise`` says for which problems ``number`` counts nothing.
+    """
 
     def unmet(problem: DivisibleLoad) -> str | None:
-        count = len(problem.platform)
-        return f"there are {count:,}" if count > most else None
+        count = number(problem)
+        return f"there {verb} {count:,}" if count > most else None
 
-    return Need(f"at most {most:,} {what}", unmet)
+    return Need(f"{otherwise}at most {most:,} {what}", unmet)
 
 
 def equal_workers(*columns: str, what: str = "equal workers") -> Need:

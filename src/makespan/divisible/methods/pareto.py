@@ -15,8 +15,8 @@ from makespan.core.inputs.rules import whole
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Objective, Solution
-from makespan.divisible.methods.returns.orders import return_programme
-from makespan.divisible.methods.rounds.sequence_search import sequence_search
+from makespan.divisible.methods.return_orders import return_programme
+from makespan.divisible.methods.sequence_search import sequence_search
 from makespan.divisible.model.plan import price_of
 from makespan.divisible.model.points import entry_of
 from makespan.divisible.needs import A_FRONT, ANY_STAR

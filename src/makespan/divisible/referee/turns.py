@@ -54,11 +54,11 @@ def rounds(reading: Reading) -> Iterator[Violation]:
     sends = in_line(reading, reading.sends)
     breaks = _round_starts(reading, sends, None)
     if len(breaks) > problem.rounds:
-        yield _too_many(reading, "rounds", breaks, "send", "holds no worker twice")
+        yield _beyond_rounds(reading, "rounds", breaks, "send", "holds no worker twice")
     elif problem.order is not None:
         breaks = _round_starts(reading, sends, problem.workers_in(problem.order))
         if len(breaks) > problem.rounds:
-            yield _too_many(reading, "order", breaks, "send", "follows the given order")
+            yield _beyond_rounds(reading, "order", breaks, "send", "follows the given order")
 
 
 def return_order(reading: Reading) -> Iterator[Violation]:
@@ -75,7 +75,7 @@ def return_order(reading: Reading) -> Iterator[Violation]:
     elif problem.rounds != "auto":
         breaks = _round_starts(reading, returns, given)
         if len(breaks) > problem.rounds:
-            yield _too_many(
+            yield _beyond_rounds(
                 reading, "return-order", breaks, "return", "follows the given return_order"
             )
 
@@ -152,7 +152,9 @@ def _greedy_rounds(line: Line, place: Sequence[int], *, ordered: bool) -> list[i
     return begun
 
 
-def _too_many(reading: Reading, rule: str, breaks: list[int], what: str, each: str) -> Violation:
+def _beyond_rounds(
+    reading: Reading, rule: str, breaks: list[int], what: str, each: str
+) -> Violation:
     allowed = reading.problem.rounds
     assert isinstance(allowed, int)
     row = breaks[allowed]
