@@ -13,7 +13,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import Plan, sends_by_start
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
-from makespan.divisible.rounds.sizing import chained
+from makespan.divisible.rounds.chain import chained
 from makespan.divisible.timing import timed
 
 WORTH = 0.05  # the share of the makespan that several rounds have to save

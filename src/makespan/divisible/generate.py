@@ -10,10 +10,10 @@ from makespan.core.costs import Affine
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.divisible.model.checks import LOAD
 from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star
 from makespan.divisible.model.sources import Source, Sources
+from makespan.divisible.model.statement import LOAD
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
 

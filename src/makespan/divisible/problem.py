@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,19 +14,16 @@ from makespan.core.costs import Affine
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
-from makespan.divisible.model.checks import checked
 from makespan.divisible.model.machines import Master
-from makespan.divisible.model.platform import Star
 from makespan.divisible.model.sources import Sources
+from makespan.divisible.model.statement import Statement, checked
 from makespan.divisible.model.tree import Tree
-
-Transfer = tuple[Literal["send", "return"], str]
 
 MASTER = 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=True, repr=False)
-class DivisibleLoad(Pictured):
+class DivisibleLoad(Statement, Pictured):
     """A load that can be cut anywhere, held by a master and sent to workers.
 
     What is not fixed here is part of the answer, including which workers take part. Machine 0
@@ -95,24 +92,6 @@ class DivisibleLoad(Pictured):
 
     kind: ClassVar[str] = "divisible"
 
-    platform: Star | Tree | Sources
-    load: float | None = None
-    rounds: int | Literal["auto"] = 1
-    ports: Literal[1, 2, "many"] = 1
-    order: tuple[str, ...] | None = None
-    activation: tuple[str, ...] | None = None
-    return_order: tuple[str, ...] | None = None
-    discipline: Literal["fifo", "lifo"] | None = None
-    transfers: tuple[Transfer, ...] | None = None
-    loads: Mapping[str, float] | None = None
-    use: Literal["any", "all"] = "any"
-    front_end: bool = True
-    integral: bool = False
-    deadline: float | None = None
-    budget: float | None = None
-    objective: Literal["makespan", "price", "pareto"] = "makespan"
-    options: Mapping[str, Any] = field(default_factory=dict)
-
     def __post_init__(self) -> None:
         for name in ("order", "activation", "return_order"):
             if getattr(self, name) is not None:
@@ -156,11 +135,6 @@ class DivisibleLoad(Pictured):
         return (self.platform.root if isinstance(self.platform, Tree) else MASTER,)
 
     @property
-    def chooses_master(self) -> bool:
-        """Whether the master is part of the answer."""
-        return self.platform.master == "choose"
-
-    @property
     def master_computes(self) -> bool:
         """Whether the master of a star has a compute cost."""
         master = self.star.master
@@ -178,29 +152,6 @@ class DivisibleLoad(Pictured):
         """Whether no worker gets more than one chunk."""
         sent = self.given_sends
         return self.rounds == 1 if sent is None else len(set(sent)) == len(sent)
-
-    @property
-    def star(self) -> Star:
-        """The platform, where it is a star.
-
-        Raises
-        ------
-        TypeError
-            If it is not: a method that asks for a star has to need one.
-        """
-        if not isinstance(self.platform, Star):
-            raise TypeError(f"the platform is not a star: {self.platform.IS}")
-        return self.platform
-
-    @property
-    def held(self) -> Floats | None:
-        """The loads that lie at several sources, where each says its own."""
-        return self.platform.held if isinstance(self.platform, Sources) else None
-
-    @property
-    def is_star(self) -> bool:
-        """Whether the platform is a star (a bus among them)."""
-        return isinstance(self.platform, Star)
 
     @property
     def has_returns(self) -> bool:

@@ -15,12 +15,11 @@ from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, c
 from makespan.core.control import Control
 from makespan.divisible.bounds import bounds
 from makespan.divisible.file import read
+from makespan.divisible.published.rounds import merge_rounds
 from makespan.divisible.rounds import search as sequences
-from makespan.divisible.rounds.chain import ChainCosts, chain
-from makespan.divisible.rounds.merging import merge_rounds
+from makespan.divisible.rounds.chain import ChainCosts, chain, costs_of
 from makespan.divisible.rounds.search import Task
 from makespan.divisible.rounds.search_kernels import end_of_chain, rounds_in
-from makespan.divisible.rounds.sizing import costs_of
 from tests.numbers import amounts
 from tests.oracles.divisible_sequence import best_of_all, best_of_sequence
 from tests.thorough import few

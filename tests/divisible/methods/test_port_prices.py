@@ -11,8 +11,7 @@ from makespan import DivisibleLoad, Master, MethodError, Star, check, solve
 from makespan.core.control import Control
 from makespan.divisible.methods import port_prices as method
 from makespan.divisible.methods.port_prices import port_prices
-from makespan.divisible.one_round.lagrange import Prices, Relaxation
-from makespan.divisible.one_round.subgradient import descent, falling
+from makespan.divisible.one_round.lagrange import Prices, Relaxation, descent, falling
 from tests.oracles.divisible_affine import least_makespan
 from tests.thorough import few
 

@@ -17,7 +17,7 @@ from makespan.core.numeric import jit
 from makespan.divisible.one_round import layers, newton
 from makespan.divisible.one_round.ending_together import Costs, least_end, lines
 from makespan.divisible.one_round.layers import Layers
-from makespan.divisible.one_round.remainder import Remainder
+from makespan.divisible.one_round.newton import Remainder
 from tests.oracles.divisible_affine import least_makespan, most_load
 from tests.thorough import few
 

@@ -17,7 +17,7 @@ from makespan.divisible.model.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.returns.transfer_programme import programmed
-from makespan.divisible.rounds.sizing import Sized
+from makespan.divisible.rounds.chain import Sized
 from makespan.divisible.timing import timed
 
 MAX_CHUNKS = 3_000_000

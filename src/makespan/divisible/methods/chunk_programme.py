@@ -13,11 +13,11 @@ from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.divisible.methods.sequence_search import Search
 from makespan.divisible.needs import ANY_STAR, ONE_GOAL, is_set
-from makespan.divisible.one_round.linear import of_open_load
 from makespan.divisible.one_round.masters import tries_masters
+from makespan.divisible.one_round.plans import of_open_load
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.chunk_programme import ChunkProgramme
-from makespan.divisible.rounds.simpler import simpler
+from makespan.divisible.rounds.uplink import simpler
 from makespan.divisible.timing.dispatch import shares_links
 
 SLOTS = (0, 2, 4, 6, 8, 11, 15, 20)

@@ -8,8 +8,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.divisible import needs
-from makespan.divisible.one_round.linear import solve_linear
-from makespan.divisible.one_round.steps import logged
+from makespan.divisible.one_round.plans import logged, solve_linear
 from makespan.divisible.problem import DivisibleLoad
 
 AN_ORDER = Need("an order", lambda problem: None if problem.order else "order is not given")

@@ -15,11 +15,11 @@ from makespan.core.solution import Solution
 from makespan.divisible import needs
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.one_round.linear import with_deadline
+from makespan.divisible.one_round.plans import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.transfer_programme import programmed
 from makespan.divisible.returns.transfers import UNSOLVED, by_speed, sequence_of
-from makespan.divisible.rounds.sizing import Sized, chained, only_costs
+from makespan.divisible.rounds.chain import Sized, chained, only_costs
 from makespan.divisible.timing import timed
 
 

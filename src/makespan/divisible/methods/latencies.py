@@ -12,9 +12,8 @@ from makespan.divisible import needs
 from makespan.divisible.one_round.ending_together import Costs, without_late
 from makespan.divisible.one_round.layers import MAX_WORKERS
 from makespan.divisible.one_round.newton import Search
+from makespan.divisible.one_round.plans import in_turn, logged, one_round, service_order
 from makespan.divisible.one_round.selection import Selection
-from makespan.divisible.one_round.split import in_turn, one_round, service_order
-from makespan.divisible.one_round.steps import logged
 from makespan.divisible.one_round.subsets import solve_latencies
 from makespan.divisible.problem import DivisibleLoad
 

@@ -14,15 +14,15 @@ from makespan.core.solution import Solution
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import NO_RETURNS, OPEN_ONE_ROUND, at_most
 from makespan.divisible.one_round.ending_together import Costs, equal_finish
-from makespan.divisible.one_round.linear import as_optimal, of_open_load
 from makespan.divisible.one_round.masters import tries_masters
+from makespan.divisible.one_round.plans import as_optimal, of_open_load
 from makespan.divisible.one_round.slots import SlotProgramme, build, is_unbounded
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.scale import seconds_scale, units_scale
+from makespan.divisible.rates.quick import seconds_scale, units_scale
 from makespan.divisible.referee import violations
 from makespan.divisible.returns.decisions import Terms
-from makespan.divisible.returns.receptions import Sequence
 from makespan.divisible.returns.transfer_programme import TransferProgramme
+from makespan.divisible.returns.transfer_sequence import Sequence
 from makespan.divisible.timing import timed
 
 MAX_PAIRS = 20_000

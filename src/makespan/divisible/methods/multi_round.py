@@ -14,13 +14,12 @@ from makespan.core.solution import Solution
 from makespan.divisible import needs
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS
-from makespan.divisible.one_round.linear import with_deadline
+from makespan.divisible.one_round.plans import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.returns.transfer_programme import best_amounts
-from makespan.divisible.rounds.log import log_rounds
+from makespan.divisible.rounds.chain import Sized, chained, costs_of, log_rounds, with_idle_master
 from makespan.divisible.rounds.search import Task, search
-from makespan.divisible.rounds.sizing import Sized, chained, costs_of, with_idle_master
 from makespan.divisible.timing import timed
 
 MAX_ROUNDS = 100_000

@@ -17,11 +17,10 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.methods.return_orders import return_programme
 from makespan.divisible.methods.sequence_search import sequence_search
-from makespan.divisible.model.plan import price_of
-from makespan.divisible.model.points import entry_of
+from makespan.divisible.model.plan import entry_of, price_of
 from makespan.divisible.needs import A_FRONT, ANY_STAR
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.returns.decided import Decided
+from makespan.divisible.returns.transfer_sequence import Decided
 from makespan.divisible.timing import matched
 
 POINTS = whole("points are", 2)

@@ -16,10 +16,8 @@ from makespan.divisible import needs
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.one_round.ending_together import Costs, without_late
 from makespan.divisible.one_round.filling import Filling, least_end, most_load, plan_of
-from makespan.divisible.one_round.lagrange import Prices, Relaxation
-from makespan.divisible.one_round.linear import with_deadline
-from makespan.divisible.one_round.split import service_order
-from makespan.divisible.one_round.subgradient import descent
+from makespan.divisible.one_round.lagrange import Prices, Relaxation, descent
+from makespan.divisible.one_round.plans import service_order, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.referee import violations

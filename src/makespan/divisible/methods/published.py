@@ -15,11 +15,15 @@ from makespan.core.solution import Solution
 from makespan.divisible import needs, policies
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS
-from makespan.divisible.one_round.split import one_round
-from makespan.divisible.one_round.steps import logged
+from makespan.divisible.one_round.plans import logged, one_round
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.output import OutputRounds, output_rounds, output_transfers
-from makespan.divisible.rounds.uniform import MAX_ROUNDS, uniform_rounds
+from makespan.divisible.published.rounds import (
+    MAX_ROUNDS,
+    OutputRounds,
+    output_rounds,
+    output_transfers,
+    uniform_rounds,
+)
 from makespan.divisible.timing import timed
 
 

@@ -17,15 +17,13 @@ from makespan.core.solution import Solution
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import ORDERED_ONE_ROUND, RETURNS_ONE_ROUND, at_most
 from makespan.divisible.one_round.layers import MAX_WORKERS
-from makespan.divisible.one_round.linear import as_optimal, linear_plan
 from makespan.divisible.one_round.masters import tries_masters
-from makespan.divisible.one_round.split import with_returns
-from makespan.divisible.one_round.steps import logged
+from makespan.divisible.one_round.plans import as_optimal, linear_plan, logged, with_returns
 from makespan.divisible.one_round.subsets import solve_latencies
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.order_programme import claim_sparse
-from makespan.divisible.returns.order_rules import Rule
+from makespan.divisible.returns.order_search import Rule
 from makespan.divisible.returns.plans import (
     best_of,
     keeps_discipline,

@@ -15,10 +15,10 @@ from makespan.core.solution import Solution
 from makespan.divisible import needs
 from makespan.divisible.methods.multi_round import multi_round
 from makespan.divisible.model.plan import Plan, sends_then_returns
-from makespan.divisible.one_round.split import service_order
+from makespan.divisible.one_round.plans import service_order
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.transfer_programme import programmed
-from makespan.divisible.rounds.sizing import Sized
+from makespan.divisible.rounds.chain import Sized
 from makespan.divisible.timing import timed
 
 MAX_CHUNKS = 400

@@ -19,11 +19,10 @@ from makespan.divisible.needs import ANY_STAR, ONE_GOAL, at_most, is_set
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
-from makespan.divisible.returns.receptions import Behind, Receptions, Sequence, at_once
 from makespan.divisible.returns.transfer_programme import TransferProgramme
+from makespan.divisible.returns.transfer_sequence import Behind, Receptions, Sequence, at_once
 from makespan.divisible.returns.transfers import enforce_limits, outcome
-from makespan.divisible.rounds.enumeration import Send, dealt_out
-from makespan.divisible.rounds.sequences import FEW, Allowed, respread, swapped
+from makespan.divisible.rounds.sequences import FEW, Allowed, Send, dealt_out, respread, swapped
 from makespan.divisible.rounds.uplink import placed, shapes
 from makespan.divisible.timing.dispatch import shares_links
 

@@ -14,12 +14,11 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.divisible.model.plan import computed
 from makespan.divisible.needs import SOURCES, at_most
-from makespan.divisible.one_round.linear import of_open_load, with_deadline
+from makespan.divisible.one_round.plans import of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
-from makespan.divisible.sources.programme import ChunksProgramme
+from makespan.divisible.sources.programme import ChunksProgramme, Sequences, by_turns
 from makespan.divisible.sources.scaled import Scaled
-from makespan.divisible.sources.sequences import Sequences, by_turns
 from makespan.divisible.sources.sums import Sums
 
 

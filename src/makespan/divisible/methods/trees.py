@@ -16,13 +16,17 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.divisible.model.tree import Levels, Tree
 from makespan.divisible.needs import A_TREE, FINITE_SPEED, at_most, nonzero
-from makespan.divisible.one_round.linear import of_open_load, with_deadline
+from makespan.divisible.one_round.plans import of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.timing.trees import timed_tree
-from makespan.divisible.trees.equivalent import EqualFinish, equal_finish, equivalent_tree
+from makespan.divisible.timing import timed_tree
+from makespan.divisible.trees.equivalent import (
+    EqualFinish,
+    equal_finish,
+    equivalent_tree,
+    spread_tree,
+)
 from makespan.divisible.trees.prices import most_by, price_bound, seconds_for
 from makespan.divisible.trees.programme import TreeProgramme
-from makespan.divisible.trees.spread import spread_tree
 
 
 @register(

@@ -16,7 +16,7 @@ from makespan.core.solution import Solution
 from makespan.divisible import needs
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.one_round.ending_together import Costs, least_end, plan_of
-from makespan.divisible.one_round.linear import with_deadline
+from makespan.divisible.one_round.plans import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.timing import timed

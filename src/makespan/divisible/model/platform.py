@@ -18,7 +18,6 @@ from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule
 from makespan.core.inputs.tables import listed
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
-from makespan.divisible.model.beyond import Beyond, Pairs, checked
 from makespan.divisible.model.columns import Columns
 from makespan.divisible.model.machines import (
     NO_COST,
@@ -28,6 +27,7 @@ from makespan.divisible.model.machines import (
     check_master,
     master_of,
 )
+from makespan.divisible.model.piecewise_costs import Beyond, Pairs, checked
 
 RULES = {
     "send_fixed": FIXED_COST,

@@ -29,13 +29,14 @@ from makespan.divisible.model.machine_forms import (
     BusWorkerForm,
     MasterForm,
     Pair,
+    SourcesForm,
     WorkerForm,
     entry_of,
     made,
+    sources_entry,
 )
 from makespan.divisible.model.machines import PRICE, Master, Worker
 from makespan.divisible.model.platform import NUMBERS, RULES, Star
-from makespan.divisible.model.source_forms import SourcesForm, sources_entry
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import PARENT, RULES as NODE_RULES, Tree, TreeNode
 

@@ -16,8 +16,8 @@ from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import loop
 from makespan.divisible.model.columns import Columns
-from makespan.divisible.model.tree_loops import breadth_first
 
 ROOT = -1
 
@@ -60,6 +60,30 @@ RULES = {
     "compute_per_unit": Rule(f"{UNIT_COST.allowed}, or inf where nothing computes", infinite=True),
 }
 PARENT = whole("a parent is an index from 0, or -1 for the root:", ROOT, 2**31 - 1)
+
+
+node_loop = loop(pays_from=1_000)  # nodes
+"""Loops over places, level by level from the root, at place 0: the children of place p are places
+``first[p]`` to ``first[p + 1] - 1``, in the order of service, and lie side by side in memory."""
+
+
+@node_loop
+def breadth_first(below, child, node, first, root):  # type: ignore[no-untyped-def]
+    """Fill in the nodes from the root, level by level; return how many are reached.
+
+    The children of node k are ``child[below[k]]`` to ``child[below[k + 1] - 1]``.
+    """
+    node[0] = root
+    count = 1
+    place = 0
+    while place < count:
+        first[place] = count
+        for k in range(below[node[place]], below[node[place] + 1]):
+            node[count] = child[k]
+            count += 1
+        place += 1
+    first[count] = count
+    return count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -13,8 +13,7 @@ from makespan.core.solution import Solution
 from makespan.core.steps import Step
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS, Star
-from makespan.divisible.one_round.linear import of_open_load
-from makespan.divisible.one_round.split import with_returns
+from makespan.divisible.one_round.plans import of_open_load, with_returns
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
 

@@ -9,9 +9,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.one_round.ending_together import Costs
-from makespan.divisible.one_round.layer_loop import BEATS
-from makespan.divisible.one_round.newton import Found
-from makespan.divisible.one_round.remainder import CELLS, Remainder
+from makespan.divisible.one_round.newton import BEATS, CELLS, Found, Remainder
 
 MAX_STATES = 1_000_000
 TABLE_ENTRIES = 65_536

@@ -14,10 +14,9 @@ from makespan.core.system.memory import claim
 from makespan.divisible.model.plan import Plan, sends_by_start
 from makespan.divisible.one_round.ending_together import Costs, least_end, plan_of
 from makespan.divisible.one_round.layers import Layers
-from makespan.divisible.one_round.linear import of_open_load, with_deadline
 from makespan.divisible.one_round.newton import PROVED, Best, Search, least_time, most_load
+from makespan.divisible.one_round.plans import of_open_load, with_deadline, with_everyone
 from makespan.divisible.one_round.selection import Selection
-from makespan.divisible.one_round.split import with_everyone
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.timing import timed

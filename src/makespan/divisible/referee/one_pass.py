@@ -19,7 +19,7 @@ from makespan.core.report import Violation
 from makespan.core.schedule import COLUMNS, Activity, Schedule
 from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.problem import MASTER, DivisibleLoad
-from makespan.divisible.referee import amounts, chunks, resources, times, turns
+from makespan.divisible.referee import chunks, resources, times, turns
 from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, Reading
 
 MANY = 100_000
@@ -33,15 +33,15 @@ WITHIN = (
     *chunks.RULES,
     *resources.RULES,
     *times.RULES,
-    *(amounts.conservation, amounts.memory),
+    *(chunks.conservation, chunks.memory),
     *(turns.rounds, turns.discipline, turns.use),
 )
 """The rules that a schedule keeps in which the pass finds no fault."""
 
 ASKED_BY: dict[Rule, str] = {
-    amounts.loads: "loads",
-    amounts.integral: "integral",
-    amounts.budget: "budget",
+    chunks.loads: "loads",
+    chunks.integral: "integral",
+    chunks.budget: "budget",
     turns.return_order: "return_order",
     turns.activation: "activation",
     turns.transfers: "transfers",

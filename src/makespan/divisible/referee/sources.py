@@ -10,7 +10,7 @@ from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.referee import amounts, chunks, resources, times
+from makespan.divisible.referee import chunks, resources, times
 from makespan.divisible.referee.reading import NONE, Reading
 
 
@@ -143,8 +143,8 @@ RULES = (
     times.deadline,
     resources.processor,
     ports,
-    amounts.conservation,
+    chunks.conservation,
     held,
-    amounts.memory,
+    chunks.memory,
     rounds,
 )

@@ -12,8 +12,8 @@ from makespan.core.report import Violation
 from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.referee.overlaps import overlaps
 from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, violation_by
+from makespan.divisible.referee.resources import overlaps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

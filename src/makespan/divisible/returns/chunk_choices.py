@@ -23,9 +23,9 @@ from makespan.divisible.returns.chunk_limits import (
     LEAST_CAP,
     caps,
     most_chunks,
+    slots_of,
     without_uplink,
 )
-from makespan.divisible.returns.chunk_slots import slots_of
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.rounds.sequences import Allowed
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.model.beyond import Beyond
+from makespan.divisible.model.piecewise_costs import Beyond
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.scale import seconds_scale, units_scale
+from makespan.divisible.rates.quick import seconds_scale, units_scale
 from makespan.divisible.timing.dispatch import at_a_time, returns_in_turn, sends_in_turn
 
 

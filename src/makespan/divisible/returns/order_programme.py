@@ -22,8 +22,8 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
 from makespan.divisible.returns.decisions import Orders, Terms
-from makespan.divisible.returns.receptions import Sequence
 from makespan.divisible.returns.transfer_programme import TransferProgramme
+from makespan.divisible.returns.transfer_sequence import Sequence
 
 
 class OrderProgramme:

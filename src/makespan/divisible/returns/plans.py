@@ -13,13 +13,12 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Solution
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.one_round.linear import by_the_deadline, of_open_load, with_deadline
+from makespan.divisible.one_round.plans import by_the_deadline, of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Orders, Terms, orders_of, plan_of
 from makespan.divisible.returns.order_bound import OrderBound
 from makespan.divisible.returns.order_programme import claim_sparse, solve_sparse
-from makespan.divisible.returns.order_rules import Rule
-from makespan.divisible.returns.order_search import PROVED, BestOrders, OrderSearch
+from makespan.divisible.returns.order_search import PROVED, BestOrders, OrderSearch, Rule
 from makespan.divisible.timing import timed
 
 DENSE = 80  # workers; above, programmes are sparse and orders are not searched

@@ -25,8 +25,8 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
-from makespan.divisible.returns.receptions import Behind, Sequence
-from makespan.divisible.rounds.sizing import Sized, chained, only_costs
+from makespan.divisible.returns.transfer_sequence import Behind, Sequence
+from makespan.divisible.rounds.chain import Sized, chained, only_costs
 from makespan.divisible.timing import timed
 
 

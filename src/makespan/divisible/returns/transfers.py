@@ -13,12 +13,12 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan, price_of
-from makespan.divisible.one_round.linear import by_the_deadline, of_open_load, with_deadline
+from makespan.divisible.one_round.plans import by_the_deadline, of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
 from makespan.divisible.returns.decisions import Terms
-from makespan.divisible.returns.receptions import Behind, Receptions, Sequence, at_once
 from makespan.divisible.returns.transfer_programme import TransferProgramme
+from makespan.divisible.returns.transfer_sequence import Behind, Receptions, Sequence, at_once
 from makespan.divisible.timing import timed
 
 MAX_AT_ONCE = 6_000

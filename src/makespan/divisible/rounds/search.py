@@ -14,8 +14,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import compiles, pays
-from makespan.divisible.rounds.chain import ChainCosts, chain
-from makespan.divisible.rounds.sizing import is_sound
+from makespan.divisible.rounds.chain import ChainCosts, chain, is_sound
 
 COMPILE_FROM = 60  # chunks times workers; below, plain loops are done before a compiler
 WORK = 300_000_000  # chunks that the compiled search sizes

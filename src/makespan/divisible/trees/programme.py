@@ -21,7 +21,7 @@ from makespan.backends.highs import Programme
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.tree import Levels, Tree
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.trees.spread import spread_tree
+from makespan.divisible.trees.equivalent import spread_tree
 
 
 class TreeProgramme:

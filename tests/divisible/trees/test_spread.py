@@ -9,7 +9,7 @@ import pytest
 
 from makespan import Affine, DivisibleLoad, ProblemError, Tree, solve
 from makespan.divisible.bounds import bounds
-from makespan.divisible.trees.spread import spread_tree
+from makespan.divisible.trees.equivalent import spread_tree
 from tests.oracles.divisible_any_tree import best_of_tree
 from tests.oracles.divisible_random import random_tree_problem
 from tests.thorough import few

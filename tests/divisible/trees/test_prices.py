@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from makespan import Affine, DivisibleLoad, Tree, solve
-from makespan.divisible.timing.trees import timed_tree
+from makespan.divisible.timing import timed_tree
 from makespan.divisible.trees.prices import most_by, price_bound, seconds_for
 from tests.oracles.divisible_any_tree import best_of_tree, covers_tree
 from tests.thorough import few

@@ -12,8 +12,8 @@ import pytest
 from makespan import DivisibleLoad, MethodError, Star, solve
 from makespan.core.control import Control
 from makespan.divisible.model.plan import Plan
+from makespan.divisible.published.rounds import output_rounds, output_transfers, threshold
 from makespan.divisible.returns.transfer_programme import programmed
-from makespan.divisible.rounds.output import output_rounds, output_transfers, threshold
 from makespan.divisible.timing import timed
 
 ROOT = Path(__file__).parents[2]

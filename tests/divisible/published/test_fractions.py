@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, Star, Worker, solve
-from makespan.divisible.one_round import fractions as exact
+from makespan.divisible.published import fractions as exact
 from tests.oracles.divisible_affine import least_makespan
 
 CASES = {

@@ -12,8 +12,7 @@ from makespan import Affine, DivisibleLoad, Star, Worker, solve
 from makespan.core.control import Control
 from makespan.divisible.returns.decisions import Orders, Terms
 from makespan.divisible.returns.order_bound import OrderBound
-from makespan.divisible.returns.order_rules import Rule
-from makespan.divisible.returns.order_search import OrderSearch
+from makespan.divisible.returns.order_search import OrderSearch, Rule
 from tests.oracles.divisible_any import best
 from tests.oracles.divisible_random import random_problem
 from tests.thorough import few

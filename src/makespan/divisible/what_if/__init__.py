@@ -20,17 +20,13 @@ GIVEN = ("activation", "transfers", "loads")
 
 def varied(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[str]) -> Varied:
     """Return the dual values of the programme of the plan's sequence, a rate for each number."""
+    from makespan.divisible.what_if import dual_values
+
     if problem.is_star:
-        from makespan.divisible.returns.what_if import varied_star
-
-        return varied_star(problem, schedule, machines)
+        return dual_values.varied_star(problem, schedule, machines)
     if isinstance(problem.platform, Sources):
-        from makespan.divisible.sources.what_if import varied_sources
-
-        return varied_sources(problem, problem.platform, schedule, machines)
-    from makespan.divisible.trees.what_if import varied_tree
-
-    return varied_tree(problem, schedule, machines)
+        return dual_values.varied_sources(problem, problem.platform, schedule, machines)
+    return dual_values.varied_tree(problem, schedule, machines)
 
 
 def copies(

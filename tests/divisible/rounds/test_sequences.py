@@ -7,7 +7,7 @@ from itertools import compress, islice, product
 import numpy as np
 import pytest
 
-from makespan.divisible.rounds.enumeration import Send, dealt_out, in_rounds, some_entries
+from makespan.divisible.rounds.sequences import Send, dealt_out, in_rounds, some_entries
 
 
 def test_entries_that_may_be_missing() -> None:
