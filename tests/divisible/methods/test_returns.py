@@ -432,7 +432,7 @@ def test_windows_are_refused():
 
 def test_example_counts_every_star(capsys):
     """The script of the docs' table counts each star once, and two workers never need a mixture."""
-    script = Path(__file__).parents[4] / "examples" / "neither_fifo_nor_lifo.py"
+    script = Path(__file__).parents[3] / "examples" / "neither_fifo_nor_lifo.py"
     table = runpy.run_path(str(script))
     table["main"](3)
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]

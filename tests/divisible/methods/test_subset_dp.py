@@ -349,7 +349,7 @@ def test_windows_and_crowds_are_refused():
     with pytest.raises(MethodError, match=r"release is 2\.0"):
         solve(DivisibleLoad(load=1.0, platform=later), method="subset-dp")
     crowd = star_of([(1.0, 1.0, 1.0, 1.0)] * 63)
-    with pytest.raises(MethodError, match=r"platform\.workers has 63"):
+    with pytest.raises(MethodError, match="there are 63"):
         solve(DivisibleLoad(load=1.0, platform=crowd), method="subset-dp")
 
 

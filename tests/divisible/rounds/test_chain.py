@@ -14,7 +14,7 @@ from makespan import Affine, DivisibleLoad, Master, Star, Worker, solve
 from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.divisible.returns.transfer_programme import programmed
-from makespan.divisible.rounds import sizing
+from makespan.divisible.rounds import chain as sizing
 from makespan.divisible.rounds.chain import ChainCosts, chain, coefficients, is_optimal
 from tests.oracles.divisible_generating import denominator, expanded, numerators, times
 from tests.oracles.divisible_sequence import best_of_sequence

@@ -27,12 +27,8 @@ def solution_of(
 ) -> Solution:
     """Return a plan, and what a programme that no plan is better than proves of it.
 
-    Parameters
-    ----------
-    plan
-        The best plan that is known, maybe beyond the deadline; None where there is none.
-    answer, scaled
-        Of that programme, and what it measures in; None: nothing is proved.
+    ``plan``: the best plan that is known, maybe beyond the deadline; None where there is none.
+    ``answer``, ``scaled``: of that programme, and what it measures in; None: nothing is proved.
     """
     if plan is None or any(True for _ in violations(undated(problem), plan)):
         return Solution(schedule=None, stopped=True)

@@ -27,14 +27,8 @@ MANY = 300  # machines
 def best_units(costs: Costs, order: Integers, units: int) -> tuple[float, Integers]:
     """Return the least makespan for whole units in a given order of service, and the loads.
 
-    Parameters
-    ----------
-    costs
-        The workers' and the master's costs.
-    order
-        The workers in the order of service; some may get nothing.
-    units
-        The load.
+    ``costs``: the workers' and the master's costs. ``order``: the workers in the order of service;
+    some may get nothing.
 
     Backwards over the order: with ``rest[u]`` the least time, from when the port is free, in
     which the workers after k do u units, ``min over x of C + c x + max(W + w x, rest[u - x])``.

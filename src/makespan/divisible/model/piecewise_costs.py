@@ -24,14 +24,9 @@ class Beyond:
     """Pieces of convex computing costs, each beyond the one before it; no level where all is
     affine.
 
-    Parameters
-    ----------
-    above
-        An array (levels, workers): the size from which on a level counts, units; infinite where a
-        worker has no such level.
-    per_unit
-        An array (levels, workers): what a unit beyond that size costs, seconds; 0 where there is
-        no such level.
+    ``above``: an array (levels, workers): the size from which on a level counts, units; infinite
+    where a worker has no such level. ``per_unit``: an array (levels, workers): what a unit beyond
+    that size costs, seconds; 0 where there is no such level.
     """
 
     above: Floats

@@ -19,12 +19,8 @@ MANY = 2_000
 class Costs:
     """The costs of one affine star, as columns.
 
-    Parameters
-    ----------
-    send_fixed, send, compute_fixed, compute
-        C, c, W and w of each worker.
-    own
-        The master's cost of computing; None if it does not compute.
+    ``send_fixed``, ``send``, ``compute_fixed``, ``compute``: C, c, W and w of each worker. ``own``:
+    the master's cost of computing; None if it does not compute.
     """
 
     send_fixed: Floats

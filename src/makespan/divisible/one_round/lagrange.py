@@ -39,12 +39,8 @@ ALMOST = 1e-9  # units: a chunk this much short of a whole one is one
 class Prices:
     """Prices of the port's time and of money.
 
-    Parameters
-    ----------
-    port
-        (G,): units of load a second in G equal parts of [0, T], non-increasing.
-    money
-        Units of load for all of the budget.
+    ``port``: (G,): units of load a second in G equal parts of [0, T], non-increasing. ``money``:
+    units of load for all of the budget.
     """
 
     port: Floats
@@ -86,14 +82,8 @@ class Priced:
 class Relaxation:
     """The workers of a problem, or some of them that stand for all.
 
-    Parameters
-    ----------
-    problem
-        One round, one port, no returns, a master that is given.
-    workers
-        Those that are looked at.
-    weight
-        How many workers each of them stands for.
+    ``problem``: one round, one port, no returns, a master that is given. ``workers``: those that
+    are looked at. ``weight``: how many workers each of them stands for.
     """
 
     problem: DivisibleLoad

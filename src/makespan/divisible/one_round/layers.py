@@ -10,6 +10,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.binding import bind
 from makespan.core.numeric.jit import loop, part
 from makespan.divisible.one_round.ending_together import Costs
 from makespan.divisible.one_round.newton import BEATS, Found, Remainder
@@ -225,31 +226,26 @@ class _StateColumns:
 class Layers:
     """Seeks the ordered subset of workers that does the most load by a given time.
 
-    Parameters
-    ----------
-    costs
-        The workers; c + w is positive for each.
-    control
-        Asked between slices of the work whether to stop.
+    ``costs``: the workers; c + w is positive for each. ``control``: asked between slices of the
+    work whether to stop.
     """
 
     def __init__(self, costs: Costs, control: Control) -> None:
         self.costs = costs
         self.control = control
         self.expanded = 0
-        self._fixed = (
-            costs.send_fixed,
-            costs.start_up,
-            costs.send,
-            costs.total,
-            np.argsort(costs.send, kind="stable"),
-            _twins(costs),
-        )
+        self._fixed: dict[str, Any] = {
+            "send_fixed": costs.send_fixed,
+            "start_up": costs.start_up,
+            "send": costs.send,
+            "total": costs.total,
+            "by_send": np.argsort(costs.send, kind="stable"),
+            "twin": _twins(costs),
+        }
 
     def __call__(self, horizon: float, target: float, width: int) -> Found:
         """Search by layers of at most ``width`` states; see :class:`newton.Search`."""
         remainder = Remainder.within(self.costs, horizon)
-        tables = (remainder.place, remainder.gain, remainder.keep, remainder.usable)
         states = _StateColumns()
         root = remainder.per_second(np.ones(len(self.costs), dtype=bool))[-1] * horizon
         for name, value in zip(COLUMNS, (0, horizon, 0.0, root, -1, -1, -1), strict=True):
@@ -261,7 +257,7 @@ class Layers:
         while numbers[NEXT] < numbers[COUNT] and not self.control.expired():
             numbers[FIRST] = stop = int(numbers[COUNT])
             table = np.full(max(1021, 8 * (stop - int(numbers[NEXT])) + 1), -1, dtype=np.int64)
-            self._layer(tables, horizon, states, table, numbers, goal, stop)
+            self._layer(remainder, horizon, states, table, numbers, goal, stop)
             upper = states.columns["upper"]
             lost = max(lost, upper[numbers[NEXT] : stop].max(initial=-np.inf))
             lost = max(lost, _shrink(states, numbers, float(goal[0]), width))
@@ -280,7 +276,7 @@ class Layers:
 
     def _layer(
         self,
-        tables: tuple[np.ndarray, ...],
+        remainder: Remainder,
         horizon: float,
         states: _StateColumns,
         table: Integers,
@@ -296,15 +292,8 @@ class Layers:
                 states.grow()
             current = int(numbers[NEXT])
             run, until = self._kernel(current)
-            run(
-                *self._fixed,
-                *tables,
-                horizon,
-                *states.columns.values(),
-                table,
-                numbers,
-                goal,
-                min(stop, until),
+            bind(run, remainder, **self._fixed, **states.columns)(
+                horizon=horizon, table=table, numbers=numbers, target=goal, stop=min(stop, until)
             )
             self.expanded += int(numbers[NEXT]) - current
 

@@ -25,15 +25,9 @@ class Remainder:
 
     The costs are tabulated for r at the upper end of each of G cells of (0, T].
 
-    Parameters
-    ----------
-    place
-        (G, n): the workers by non-decreasing c + C/A, those that can be used first.
-    gain, keep
-        (G, n): A/r, and the part 1 - (C + c A)/r of the port's time that the worker leaves, in
-        the order of ``place``.
-    usable
-        (G,): how many workers can be used.
+    ``place``: (G, n): the workers by non-decreasing c + C/A, those that can be used first.
+    ``gain``, ``keep``: (G, n): A/r, and the part 1 - (C + c A)/r of the port's time that the worker
+    leaves, in the order of ``place``. ``usable``: (G,): how many workers can be used.
     """
 
     place: Integers
@@ -62,10 +56,7 @@ class Remainder:
     def per_second(self, allowed: np.ndarray) -> Floats:
         """Return the bound of each cell, per second left, for some of the workers.
 
-        Parameters
-        ----------
-        allowed
-            (n,) of bool.
+        ``allowed``: (n,) of bool.
         """
         here = allowed[self.place]
         share = np.cumprod(np.where(here, self.keep, 1.0), axis=1)
@@ -147,10 +138,7 @@ def least_time(costs: Costs, load: float, search: Search, control: Control, star
     and the time can be scaled by the same factor > 1, ``L(T) <= U`` shows that no plan ends
     before ``T * load / U``.
 
-    Parameters
-    ----------
-    start
-        A sequence to start from and its end, which may be that of a plan outside the search.
+    ``start``: a sequence to start from and its end, which may be that of a plan outside the search.
 
     Source: Benoit 2016, latencies; the iteration is Newton's (Dinkelbach's) on L(T) = load.
     """
@@ -178,10 +166,7 @@ def least_time(costs: Costs, load: float, search: Search, control: Control, star
 def most_load(costs: Costs, end: float, search: Search, control: Control, start: Best) -> Best:
     """Return the sequence that does the most load by ``end``, the master's part included.
 
-    Parameters
-    ----------
-    start
-        The value to beat, at least the master's part.
+    ``start``: the value to beat, at least the master's part.
     """
     own = costs.own_load(end)
     best = start

@@ -25,14 +25,9 @@ REFEREED = 1e-9
 def solve_linear(problem: DivisibleLoad, order: Integers, *, keep_all: bool) -> Solution:
     """Return the optimal solution of a linear star for the given order of service.
 
-    Parameters
-    ----------
-    problem
-        A linear, one-round problem with a given master.
-    order
-        The workers in the order of service.
-    keep_all
-        Whether the order is known to use every worker, so that equal finish is optimal.
+    ``problem``: a linear, one-round problem with a given master. ``order``: the workers in the
+    order of service. ``keep_all``: whether the order is known to use every worker, so that equal
+    finish is optimal.
     """
     plan = linear_plan(problem, order, problem.star.send_per_unit, keep_all=keep_all)
     return plan if isinstance(plan, Solution) else as_optimal(problem, plan)
@@ -151,14 +146,8 @@ def service_order(problem: DivisibleLoad) -> Integers:
 def one_round(problem: DivisibleLoad, amount: Floats, master: float) -> Solution:
     """Send each worker its amount, in the order of service; results return first in, first out.
 
-    Parameters
-    ----------
-    problem
-        The problem, its master given.
-    amount
-        Units of load per worker, in the order of the platform.
-    master
-        Units that the master computes.
+    ``amount``: units of load per worker, in the order of the platform. ``master``: units that the
+    master computes.
     """
     order = service_order(problem)
     return in_turn(problem, order, amount[order], master)
@@ -192,12 +181,7 @@ def with_returns(problem: DivisibleLoad, plan: Plan, otherwise: str = "fifo") ->
 def with_everyone(problem: DivisibleLoad, plan: Plan) -> Plan:
     """Return the plan with an empty chunk for every worker that it leaves out.
 
-    Parameters
-    ----------
-    problem
-        One round without returns, its master given.
-    plan
-        At most one chunk a worker.
+    ``problem``: one round without returns, its master given. ``plan``: at most one chunk a worker.
 
     An empty chunk pays its fixed costs: before the others it delays them, behind them it may end
     last itself. The workers with the longest fixed costs of computing are served first (Jackson's

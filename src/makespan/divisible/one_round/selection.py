@@ -38,14 +38,8 @@ class Selection:
     one beats in the time left and the load done (Nemhauser and Ullmann's list for knapsacks);
     a second left is worth at most what the workers to come do in it without fixed costs.
 
-    Parameters
-    ----------
-    costs
-        The workers; c + w is positive for each.
-    order
-        Their order of service.
-    control
-        Asked after each worker whether to stop.
+    ``costs``: the workers; c + w is positive for each. ``order``: their order of service.
+    ``control``: asked after each worker whether to stop.
     """
 
     def __init__(self, costs: Costs, order: Integers, control: Control) -> None:

@@ -67,15 +67,10 @@ def build(
 ) -> SlotProgramme:
     """Build the programme of a one-round, one-port problem without returns.
 
-    Parameters
-    ----------
-    problem
-        With a given master; memory, release times, deadlines, budget, a fixed order, whole units
-        and ``use="all"`` are constraints of the programme.
-    second, unit
-        Seconds and units of load that count as 1 in the programme.
-    relaxed
-        Whether the choices may be fractions.
+    ``problem``: with a given master; memory, release times, deadlines, budget, a fixed order, whole
+    units and ``use="all"`` are constraints of the programme. ``second``, ``unit``: seconds and
+    units of load that count as 1 in the programme. ``relaxed``: whether the choices may be
+    fractions.
     """
     star = problem.star
     count = len(star)

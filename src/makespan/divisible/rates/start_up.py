@@ -17,12 +17,8 @@ STEPS = 60
 def start_up_bound(problem: DivisibleLoad, at_least: float) -> float:
     """Return a lower bound on the makespan of any plan with one port for the sends, seconds.
 
-    Parameters
-    ----------
-    problem
-        A star with a given master, a load, and one send at a time.
-    at_least
-        A lower bound already known, positive.
+    ``problem``: a star with a given master, a load, and one send at a time. ``at_least``: A lower
+    bound already known, positive.
 
     In a plan that ends at T, let U be the workers used, the k-th of them to get its first chunk
     at rank k. That chunk comes after k sends to k workers, which last at least P_k, the sum of

@@ -47,14 +47,9 @@ def add_prices(
 ) -> None:
     """Add the rows of a budget, and, where the least price is sought, the price.
 
-    Parameters
-    ----------
-    served, amounts, busy
-        Of each worker, rows of factors: whether it takes part, its load, its seconds of work.
-    end
-        The factors of the end of the plan.
-    must
-        Whether each worker has to take part.
+    ``served``, ``amounts``, ``busy``: of each worker, rows of factors: whether it takes part, its
+    load, its seconds of work. ``end``: the factors of the end of the plan. ``must``: whether each
+    worker has to take part.
     """
     if not terms.by_price and not np.isfinite(terms.budget):
         return

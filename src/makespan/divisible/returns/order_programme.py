@@ -34,12 +34,7 @@ class OrderProgramme:
     worker that returns is among the sends only. An undecided worker that may be left out spreads
     its fixed costs over the most it can do before ``horizon``.
 
-    Parameters
-    ----------
-    terms
-        The problem.
-    horizon
-        Plans that do not end before it are of no interest.
+    ``horizon``: plans that do not end before it are of no interest.
     """
 
     def __init__(self, terms: Terms, horizon: float) -> None:

@@ -195,12 +195,7 @@ def _beats(value: float, other: float) -> bool:
 class OrderSearch:
     """Seeks the best orders that a rule allows.
 
-    Parameters
-    ----------
-    terms, rule
-        The problem and what it fixes of the orders.
-    horizon
-        The end of a plan that is known, if any: only plans that end before are sought.
+    ``horizon``: the end of a plan that is known, if any: only plans that end before are sought.
     """
 
     def __init__(self, terms: Terms, rule: Rule, control: Control, horizon: float) -> None:
@@ -232,10 +227,7 @@ class OrderSearch:
     def improve(self, orders: Orders, most: int) -> None:
         """Local search from some orders: the first better neighbour, until none is better.
 
-        Parameters
-        ----------
-        most
-            How many neighbours to look at.
+        ``most``: how many neighbours to look at.
         """
         value = self.evaluate(orders)
         looked = 0
@@ -281,10 +273,7 @@ class OrderSearch:
     def prove(self, most: int) -> None:
         """Branch and bound, the least bound first, until the best orders are proved.
 
-        Parameters
-        ----------
-        most
-            How many programmes to solve.
+        ``most``: how many programmes to solve.
         """
         open_ = self._roots()
         counter = itertools.count()

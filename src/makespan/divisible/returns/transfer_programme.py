@@ -206,14 +206,9 @@ def programmed(
 ) -> tuple[Sized | None, Verdict]:
     """Return the best amounts for a sequence of chunks, and how their programme ended.
 
-    Parameters
-    ----------
-    problem
-        A star with a load and ``ports`` 1 or 2; its deadline is a limit.
-    sequence
-        The worker of each chunk.
-    transfers
-        The order of transfers: ``k`` sends chunk k, ``-1 - k`` returns it. None: all sends.
+    ``problem``: a star with a load and ``ports`` 1 or 2; its deadline is a limit. ``sequence``: the
+    worker of each chunk. ``transfers``: the order of transfers: ``k`` sends chunk k, ``-1 - k``
+    returns it. None: all sends.
 
     A master with a start-up is tried at work and idle, unless the plan ends so late that an idle
     one would gain from its help.

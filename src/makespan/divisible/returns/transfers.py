@@ -173,12 +173,8 @@ def outcome(
 ) -> Solution:
     """Return the solution of a plan that a programme was solved for, by its ``answer``.
 
-    Parameters
-    ----------
-    complete
-        Whether no other programme has a better optimum: then the answer may prove the plan.
-    bound
-        Else no programme has less, in the numbers of ``terms``.
+    ``complete``: whether no other programme has a better optimum: then the answer may prove the
+    plan. ``bound``: else no programme has less, in the numbers of ``terms``.
     """
     if problem.load is None:
         plan, schedule = by_the_deadline(problem, plan, behind or None)

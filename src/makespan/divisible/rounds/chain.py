@@ -76,15 +76,8 @@ class Chain:
 def chain(load: Number, sequence: Sequence[int], costs: ChainCosts) -> Chain:
     """Return the amounts with which every chunk of the sequence is critical.
 
-    Parameters
-    ----------
-    load
-        Units of load.
-    sequence
-        The worker of each chunk in the order of sending; all have a positive compute cost per
-        unit.
-    costs
-        What they cost.
+    ``sequence``: the worker of each chunk in the order of sending; all have a positive compute cost
+    per unit. ``costs``: what they cost.
 
     Backwards over the sequence: with ``after`` the sends after chunk k, and ``until`` the sends
     after the same worker's next chunk (``-tail`` where there is none),

@@ -96,14 +96,8 @@ def search(
     """Return the best sequence found and whether more could be searched; None if no round-robin
     has a plan.
 
-    Parameters
-    ----------
-    task
-        What is searched for.
-    orders
-        Orders of all workers, to serve their first m in turn.
-    effort
-        How long to search, as a factor.
+    ``task``: what is searched for. ``orders``: orders of all workers, to serve their first m in
+    turn. ``effort``: how long to search, as a factor.
     """
     seeds = sorted(_round_robins(task, orders, control), key=lambda seed: seed[0])
     if not seeds:

@@ -26,14 +26,8 @@ def some_entries(
 
     Of the ways to get one sequence, that is looked at which keeps the earliest entries.
 
-    Parameters
-    ----------
-    entries
-        The workers of a given activation.
-    may_miss
-        Whether entries of each worker may be missing.
-    needed
-        The workers of whom one entry has to be left.
+    ``entries``: the workers of a given activation. ``may_miss``: whether entries of each worker may
+    be missing. ``needed``: the workers of whom one entry has to be left.
 
     >>> list(some_entries((0, 0, 1), may_miss=[True, False], needed=()))
     [(0, 0, 1), (0, 1), (1,)]

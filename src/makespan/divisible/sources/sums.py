@@ -38,16 +38,9 @@ WITHIN = 1e-6  # relative: tangents that gain less are not looked for
 class Sums:
     """The programme of a problem.
 
-    Parameters
-    ----------
-    problem
-        A problem of several sources.
-    horizon
-        The end of a plan that is known, seconds: later ones are of no interest. Infinite if none
-        is known.
-    relaxed
-        The same programme, solved, whose tangents to take over; then links are used or not, and
-        numbers of chunks whole.
+    ``horizon``: the end of a plan that is known, seconds: later ones are of no interest. Infinite
+    if none is known. ``relaxed``: the same programme, solved, whose tangents to take over; then
+    links are used or not, and numbers of chunks whole.
     """
 
     def __init__(

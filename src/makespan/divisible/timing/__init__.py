@@ -35,15 +35,9 @@ def timed(
 ) -> Schedule:
     """Return the earliest schedule of a plan.
 
-    Parameters
-    ----------
-    problem
-        The problem, its master chosen.
-    plan
-        The decisions. Every chunk of it pays its fixed costs, also an empty one.
-    behind
-        For each chunk, the chunk of the same worker behind whose reception it is computed; None:
-        behind its own. It matters without a front end.
+    ``plan``: the decisions. Every chunk of it pays its fixed costs, also an empty one. ``behind``:
+    for each chunk, the chunk of the same worker behind whose reception it is computed; None: behind
+    its own. It matters without a front end.
 
     Complexity: O(chunks), in one pass where each worker gets one and all are sent before returns.
     """
@@ -60,14 +54,8 @@ def timed_sources(
 ) -> Schedule:
     """Return the earliest schedule of chunks of several sources.
 
-    Parameters
-    ----------
-    problem
-        A problem of several sources.
-    source, worker, amount
-        Of each chunk, in an order in which each port sends and receives, and workers compute.
-    own
-        Units that each source computes.
+    ``source``, ``worker``, ``amount``: of each chunk, in an order in which each port sends and
+    receives, and workers compute. ``own``: units that each source computes.
 
     Complexity: O(chunks).
     """
@@ -283,17 +271,9 @@ def timed_tree(
 ) -> Schedule:
     """Return the earliest schedule of a tree.
 
-    Parameters
-    ----------
-    problem
-        A problem on a tree.
-    amount
-        Units that each node computes.
-    levels
-        The nodes in the order of service, by link cost where it is left out; children whose
-        subtree gets nothing are left out.
-    factors
-        Factors on durations: of the message to each node (row 0) and of its computation (row 1).
+    ``amount``: units that each node computes. ``levels``: the nodes in the order of service, by
+    link cost where it is left out; children whose subtree gets nothing are left out. ``factors``:
+    factors on durations: of the message to each node (row 0) and of its computation (row 1).
 
     Complexity: O(n).
     """

@@ -146,14 +146,7 @@ def fill_equal_finish(  # type: ignore[no-untyped-def]
 def equal_finish(tree: Tree, used: np.ndarray, load: float) -> EqualFinish | None:
     """Return the loads with which the nodes used end together; None if nobody computes.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    used
-        Which nodes compute, (n,) of bool. The others only forward.
-    load
-        Units.
+    ``used``: which nodes compute, (n,) of bool. The others only forward.
 
     A subtree that has r seconds left when its load has arrived does ``slope * r - offset``
     units: the node itself ``(r - W)/w``; of each child in turn, in order of link cost, the
@@ -235,14 +228,7 @@ def fill_spread(  # type: ignore[no-untyped-def]
 def spread_tree(tree: Tree, end: float, load: float) -> tuple[float, Floats]:
     """Return what no plan does more of by ``end``, and what no message carries more of.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    end
-        Seconds.
-    load
-        All there is to do, units; may be infinite.
+    ``load``: all there is to do, units; may be infinite.
 
     Complexity: O(n log n).
     """

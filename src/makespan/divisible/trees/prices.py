@@ -243,12 +243,7 @@ def seconds_for(tree: Tree, end: float) -> float:
 def most_by(tree: Tree, end: float) -> Floats:
     """Return what a tree does at most by ``end / len``, ``2 end / len``, ..., ``end``, units.
 
-    Parameters
-    ----------
-    tree
-        A tree; whoever computes takes time for it.
-    end
-        Seconds, positive and finite.
+    ``tree``: a tree; whoever computes takes time for it. ``end``: seconds, positive and finite.
 
     Complexity: O(n) for each cell and for each step of the search for prices; only nodes that
     could be reached by ``end`` count.

@@ -27,16 +27,9 @@ from makespan.divisible.trees.equivalent import spread_tree
 class TreeProgramme:
     """The programme of a tree with a load, or with the most by its deadline.
 
-    Parameters
-    ----------
-    problem
-        A problem on a tree.
-    horizon
-        The end of a plan that is known, or the deadline where the load is open; positive, seconds.
-    choices
-        Values of the choices to fix, of an answer of the same programme.
-    unit
-        What amounts are measured in, units of load; None: the load, or the most of a node.
+    ``horizon``: the end of a plan that is known, or the deadline where the load is open; positive,
+    seconds. ``choices``: values of the choices to fix, of an answer of the same programme.
+    ``unit``: what amounts are measured in, units of load; None: the load, or the most of a node.
     """
 
     def __init__(
