@@ -85,7 +85,6 @@ def _served(schedule: Schedule) -> Integers:
 
 
 def _computing(problem: DivisibleLoad) -> Sequence[int]:
-    """Return the machines that can compute."""
     platform = problem.platform
     if isinstance(platform, Tree):
         return [int(node) for node in np.flatnonzero(platform.computes)]

@@ -57,8 +57,7 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     if isinstance(problem.platform, Tree) and problem.has_latencies and 0 < known < np.inf:
         from makespan.divisible.trees.equivalent import spread_bound
 
-        assert problem.load is not None
-        value = spread_bound(problem.platform, problem.load, known)
+        value = spread_bound(problem.platform, problem.total, known)
         found += (Bound(value=value, name="spread tree", source=SPREAD),)
     if _has_start_up(problem, known):
         from makespan.divisible.rates.start_up import start_up_bound

@@ -141,13 +141,8 @@ class _Spread:
 def _of_sources(
     held: float, send: Floats, fixed: Floats, compute: Floats, own: Floats
 ) -> DivisibleLoad:
-    """Return a problem of several sources, each with as much load."""
     holders = [
-        Source(
-            load=held,
-            send=tuple(map(Affine, *costs)),
-            compute=None if np.isinf(mine) else mine,
-        )
+        Source(load=held, send=tuple(map(Affine, *costs)), compute=None if np.isinf(mine) else mine)
         for *costs, mine in zip(fixed.tolist(), send.tolist(), own.tolist(), strict=True)
     ]
     crew = [Worker(compute=cost) for cost in compute.tolist()]

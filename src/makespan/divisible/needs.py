@@ -65,7 +65,6 @@ def _entry(problem: DivisibleLoad, name: str, wrong: np.ndarray) -> str:
 
 
 def _range(problem: DivisibleLoad, name: str) -> tuple[float, float]:
-    """Return the least and the greatest entry of a column of the platform."""
     if isinstance(problem.platform, Star):
         return problem.platform.range_of(name)
     column = getattr(problem.platform, name)

@@ -143,8 +143,7 @@ class Policy:
 
     @property
     def load(self) -> float:
-        assert self.problem.load is not None
-        return self.problem.load
+        return self.problem.total
 
     @property
     def grain(self) -> float:
@@ -241,8 +240,7 @@ def self_scheduling(
     ahead. The plan is the chunks of a run without errors; ``simulate(problem,
     policy="self-scheduling", ...)`` decides anew in every run, as it does for all policies.
     """
-    assert problem.load is not None
-    size = chunk if chunk is not None else problem.load / 64
+    size = chunk if chunk is not None else problem.total / 64
     if problem.integral:
         size = max(1.0, math.ceil(size))
     unit = size if size > 0 else None
@@ -281,14 +279,13 @@ def rumr(
     text = refusal(error, EXPECTED)
     if text is not None:
         raise MethodError(f"error: {text}")
-    assert problem.load is not None
     star = problem.star
     share = min(1.0, max(0.0, error))
     start_ups = float(star.compute_fixed.max() + star.send_fixed.sum())
     slowest = float(star.compute_per_unit.max())
-    if share * problem.load / len(star) * slowest < start_ups:
+    if share * problem.total / len(star) * slowest < start_ups:
         share = 0.0
-    head = uniform_rounds(star, (1.0 - share) * problem.load) if share < 1.0 else None
+    head = uniform_rounds(star, (1.0 - share) * problem.total) if share < 1.0 else None
     return Policy(problem=problem, rule=WEIGHTED, unit=unit, ahead=ahead, head=head)
 
 

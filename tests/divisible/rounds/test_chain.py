@@ -14,7 +14,7 @@ from makespan import Affine, DivisibleLoad, Master, Star, Worker, solve
 from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.divisible.returns.transfer_programme import programmed
-from makespan.divisible.rounds import chain as sizing
+from makespan.divisible.rounds import chain as chains
 from makespan.divisible.rounds.chain import ChainCosts, chain, coefficients, is_optimal
 from tests.oracles.divisible_generating import denominator, expanded, numerators, times
 from tests.oracles.divisible_sequence import best_of_sequence
@@ -262,9 +262,9 @@ def test_long_sequences_compile(monkeypatch):
     problem = DivisibleLoad(load=500.0, platform=star, rounds="auto")
     sequence = np.tile([0, 2, 1], 20)
     monkeypatch.setattr(jit, "forced", False)
-    plain = sizing.chained(problem, sequence)
+    plain = chains.chained(problem, sequence)
     monkeypatch.setattr(jit, "forced", True)
-    compiled = sizing.chained(problem, sequence)
+    compiled = chains.chained(problem, sequence)
     assert compiled.makespan == pytest.approx(plain.makespan, rel=1e-12)
     assert compiled.optimal == plain.optimal
     assert compiled.plan.amount == pytest.approx(plain.plan.amount, rel=1e-9)

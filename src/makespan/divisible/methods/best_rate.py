@@ -89,18 +89,17 @@ def _filled(
 ) -> tuple[Sized, Schedule] | tuple[None, None]:
     """Return a plan that needs no programme: equal chunks of each worker, within its memory."""
     star = problem.star
-    assert problem.load is not None
     count = np.bincount(sequence, minlength=len(star))
     memory = np.where(count > 0, star.memory, 0.0)
     load = _steady_loads(problem) if problem.rounds == "auto" else memory * count
-    amount = np.minimum(star.memory, np.minimum(load, problem.load) / np.maximum(count, 1))[
+    amount = np.minimum(star.memory, np.minimum(load, problem.total) / np.maximum(count, 1))[
         sequence
     ]
     room = float(amount.sum())
-    if room > problem.load:
-        amount *= problem.load / room
-    master = max(0.0, problem.load - float(amount.sum()))
-    if master > 1e-12 * problem.load and not problem.master_computes:
+    if room > problem.total:
+        amount *= problem.total / room
+    master = max(0.0, problem.total - float(amount.sum()))
+    if master > 1e-12 * problem.total and not problem.master_computes:
         return None, None
     own = master if problem.master_computes else 0.0
     plan = Plan.of(sequence, amount, master=own).without_empty()
@@ -111,12 +110,11 @@ def _filled(
 
 
 def _nothing(problem: DivisibleLoad) -> Solution:
-    assert problem.load is not None
     if problem.rounds != "auto" and not problem.master_computes:
         room = float(problem.star.memory.sum()) * int(problem.rounds)
-        if room < problem.load * (1 - 1e-12):
+        if room < problem.total * (1 - 1e-12):
             why = f"{problem.rounds} rounds have room for {room:.12g}, but the load is "
-            return Solution(schedule=None, infeasible=f"{why}{problem.load:.12g}")
+            return Solution(schedule=None, infeasible=f"{why}{problem.total:.12g}")
     note = f"no sequence of at most {MAX_CHUNKS:,} chunks that was tried has room for the load"
     return Solution(schedule=None, notes=(note,), stopped=True)
 
@@ -149,20 +147,19 @@ def _largest(problem: DivisibleLoad, loads: Floats) -> Floats:
 def _steady_loads(problem: DivisibleLoad) -> Floats:
     """Return what each worker does if it takes part at its best rate until the load is done."""
     star = problem.star
-    assert problem.load is not None
     rates = np.zeros(len(star))
     port = 1.0
     for worker in star.by_send_cost.tolist():
         if star.memory[worker] == 0:
             continue
         send, compute = float(star.send_per_unit[worker]), float(star.compute_per_unit[worker])
-        chunk = min(float(star.memory[worker]), problem.load)
+        chunk = min(float(star.memory[worker]), problem.total)
         send += float(star.send_fixed[worker]) / chunk
         compute += float(star.compute_fixed[worker]) / chunk
         fast = 1.0 / compute if compute > 0 else np.inf
         rates[worker] = min(fast, port / send) if send > 0 else fast
         if np.isinf(rates[worker]):
-            return np.where(np.arange(len(star)) == worker, problem.load, 0.0)
+            return np.where(np.arange(len(star)) == worker, problem.total, 0.0)
         port = max(0.0, port - send * float(rates[worker]))
         if port == 0.0:
             break
@@ -171,7 +168,7 @@ def _steady_loads(problem: DivisibleLoad) -> Floats:
     if problem.master_computes and own.per_unit > 0:
         total += 1.0 / own.per_unit
     seconds = quick_bound(problem)
-    return rates * max(seconds, problem.load / total if total > 0 else 0.0)
+    return rates * max(seconds, problem.total / total if total > 0 else 0.0)
 
 
 def _interleaved(chunks: Integers, order: Integers) -> Integers:

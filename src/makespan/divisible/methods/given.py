@@ -222,10 +222,9 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
 
 def _by_the_master(problem: DivisibleLoad) -> Solution:
     """Return the only plan in which nobody is sent anything."""
-    assert problem.load is not None
-    if problem.load and not problem.master_computes:
+    if problem.total and not problem.master_computes:
         return Solution(schedule=None, infeasible="activation is empty, the master can't compute")
-    plan = Plan.of([], [], master=problem.load)
+    plan = Plan.of([], [], master=problem.total)
     return with_deadline(problem, Solution(schedule=timed(problem, plan), optimal=True))
 
 

@@ -107,7 +107,6 @@ def independent_links(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 def _total(problem: DivisibleLoad, loads: Loads, end: float) -> float:
-    """Return what workers and master do by ``end``."""
     return float(loads(end).sum()) + _own(problem, end)
 
 
@@ -115,8 +114,7 @@ def _end_of(
     problem: DivisibleLoad, loads: Loads, expired: Callable[[], bool] = lambda: False
 ) -> float:
     """Return when workers who do ``loads(T)`` by T, and the master, have done the load."""
-    assert problem.load is not None
-    return least_end(problem.load, lambda end: _total(problem, loads, end), expired)
+    return least_end(problem.total, lambda end: _total(problem, loads, end), expired)
 
 
 def _own(problem: DivisibleLoad, end: float) -> float:
@@ -128,7 +126,6 @@ def _own(problem: DivisibleLoad, end: float) -> float:
 
 def _each_alone(problem: DivisibleLoad, control: Control) -> Plan:
     star = problem.star
-    assert problem.load is not None
     if problem.rounds == 1:
         return _once_each(problem)
     ways: list[list[Alone]] = []
@@ -162,7 +159,6 @@ def _each_alone(problem: DivisibleLoad, control: Control) -> Plan:
 def _once_each(problem: DivisibleLoad) -> Plan:
     """Return the best plan with one chunk for each worker: C + W + D + (c + w + d) x <= T."""
     star = problem.star
-    assert problem.load is not None
     start = star.send_fixed + star.compute_fixed + star.return_fixed
     rate = 1.0 / (star.send_per_unit + star.compute_per_unit + star.return_per_unit)
 
@@ -191,16 +187,14 @@ def _ways(problem: DivisibleLoad, worker: int, most: int) -> list[Alone]:
 
 def _scaled(problem: DivisibleLoad, workers: ArrayLike, amounts: ArrayLike, own: float) -> Plan:
     """Return a plan whose amounts add up to the load to the last digit."""
-    assert problem.load is not None
     amount = np.asarray(amounts, dtype=np.float64)
-    factor = problem.load / (amount.sum() + own)
+    factor = problem.total / (amount.sum() + own)
     return Plan.of(workers, amount * factor, master=own * factor).without_empty()
 
 
 def _few_at_a_time(problem: DivisibleLoad, few: int, control: Control) -> Plan:
     """Deal the workers out to so many ports, then move single workers while that helps."""
     star = problem.star
-    assert problem.load is not None
     order = star.by_send_cost
     port = np.empty(len(star), dtype=np.int64)
     port[order] = np.arange(len(star)) % few
@@ -218,7 +212,7 @@ def _few_at_a_time(problem: DivisibleLoad, few: int, control: Control) -> Plan:
                 break
             kept = port.copy()
             port[:] = trial
-            if _total(problem, loads, best) > problem.load * (1 + 1e-9):
+            if _total(problem, loads, best) > problem.total * (1 + 1e-9):
                 best = _end_of(problem, loads)
             else:
                 port[:] = kept
@@ -268,7 +262,6 @@ def _under_uplink(
 ) -> Schedule:
     """Return the better of all sends side by side, where there is time, and one after another."""
     star = problem.star
-    assert problem.load is not None
     order = sorted_by(np.maximum(star.send_per_unit, 1.0 / uplink))
     in_turn = InTurn(star, order, uplink)
     last = _end_of(problem, in_turn.loads)

@@ -37,11 +37,10 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
 
     Workers that would get less than nothing are dropped. A heuristic for small loads.
     """
-    assert problem.load is not None
-    if problem.load == 0.0:
+    if problem.total == 0.0:
         return one_round(problem, np.zeros(len(problem.star)), 0.0)
     costs = Costs.of(problem)
-    end, workers, amount = without_late(costs, service_order(problem), problem.load)
+    end, workers, amount = without_late(costs, service_order(problem), problem.total)
     if np.isinf(end):
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
     plan = in_turn(problem, workers, amount, costs.own_load(end))

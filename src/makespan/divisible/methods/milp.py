@@ -121,7 +121,6 @@ def _solution(built: SlotProgramme, answer: Answer, plan: Plan) -> Solution:
 
 
 def _why_infeasible(problem: DivisibleLoad) -> str:
-    """Name the limits that together exclude every plan."""
     star = problem.star
     limits = []
     if np.isfinite(star.memory).any():

@@ -146,8 +146,7 @@ def multi_round(problem: DivisibleLoad, control: Control, *, effort: float = 1.0
     best for it. Nothing is proved but by the lower bound. ``effort`` is how long to search, as
     a factor.
     """
-    assert problem.load is not None
-    if problem.load == 0:
+    if problem.total == 0:
         return Solution(schedule=timed(problem, Plan.of([], [])), optimal=True)
     few = len(problem.star) <= FEW
     with control.reserving(BEHIND * (control.remaining or 0.0) if few else 0.0):
@@ -177,21 +176,19 @@ def _searched(problem: DivisibleLoad, control: Control, effort: float) -> Sized 
 
 
 def _master_alone(problem: DivisibleLoad) -> Sized:
-    assert problem.load is not None
-    plan = Plan.of([], [], master=problem.load)
-    end = problem.star.master_cost.of(problem.load)
+    plan = Plan.of([], [], master=problem.total)
+    end = problem.star.master_cost.of(problem.total)
     return Sized(plan=plan, makespan=end, optimal=False)
 
 
 def _sized(problem: DivisibleLoad, control: Control, effort: float) -> Sized | None:
-    assert problem.load is not None
     rounds = 0 if problem.rounds == "auto" else min(int(problem.rounds), sys.maxsize)
     workers = np.arange(len(problem.star))
     place = workers.copy()
     if problem.order is not None:
         place[problem.workers_in(problem.order)] = workers
     task = Task(
-        load=problem.load,
+        load=problem.total,
         costs=costs_of(problem),
         most_rounds=rounds,
         place=place,

@@ -88,17 +88,14 @@ def port_prices(problem: DivisibleLoad, control: Control) -> Solution:
     schedule = None if search.plan is None else timed(problem, search.plan)
     bound = min(search.low, schedule.makespan if schedule is not None else np.inf)
     solution = Solution(
-        schedule=schedule,
-        lower_bound=bound if np.isfinite(bound) else None,
-        stopped=stopped,
+        schedule=schedule, lower_bound=bound if np.isfinite(bound) else None, stopped=stopped
     )
     return solution if schedule is None else with_deadline(problem, solution)
 
 
 def _most(problem: DivisibleLoad, control: Control) -> Solution:
     """Return the plan with the most load by the deadline that prices suggest, and their bound."""
-    end = problem.deadline
-    assert end is not None
+    end = problem.latest
     if control.expired():
         return Solution(schedule=None)
     filling = Filling.of(problem, service_order(problem))
@@ -148,9 +145,8 @@ class _Search:
     """The best plan and the latest end known to be too early."""
 
     def __init__(self, problem: DivisibleLoad, control: Control) -> None:
-        assert problem.load is not None
         self.problem = problem
-        self.load = problem.load
+        self.load = problem.total
         self.control = control
         self.low = quick_bound(problem)
         self.end = np.inf

@@ -56,12 +56,11 @@ def proportional_split(problem: DivisibleLoad, control: Control) -> Solution:
 
 def _in_proportion(problem: DivisibleLoad, control: Control, speed: Floats, own: float) -> Solution:
     """Return the plan of loads in proportion to these speeds, ``own`` that of the master."""
-    assert problem.load is not None
     own = own if problem.master_computes else 0.0
     total = float(speed.sum()) + own
     if total == 0.0:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    plan = one_round(problem, speed * (problem.load / total), own / total * problem.load)
+    plan = one_round(problem, speed * (problem.total / total), own / total * problem.total)
     return logged(problem, control, plan, problem.star.send_per_unit, "send cost")
 
 
@@ -85,11 +84,7 @@ for name, make, source in (
     ("self-scheduling", policies.self_scheduling, "Tang and Yew 1986"),
     ("guided", policies.guided, "Polychronopoulos and Kuck 1987"),
     ("factoring", policies.factoring, "Flynn Hummel, Schonberg and Flynn 1992"),
-    (
-        "weighted-factoring",
-        policies.weighted_factoring,
-        "Flynn Hummel, Schmidt, Uma and Wein 1996",
-    ),
+    ("weighted-factoring", policies.weighted_factoring, "Flynn Hummel, Schmidt, Uma and Wein 1996"),
 ):
     register(
         "divisible",
@@ -123,9 +118,8 @@ def umr(problem: DivisibleLoad, control: Control) -> Solution:
 
     Workers are taken by increasing send cost as long as rounds can grow.
     """
-    assert problem.load is not None
     most = MAX_ROUNDS if problem.rounds == "auto" else int(problem.rounds)
-    plan = uniform_rounds(problem.star, problem.load, most, control)
+    plan = uniform_rounds(problem.star, problem.total, most, control)
     if plan is None:
         return Solution(schedule=None, notes=("uniform rounds would need a negative chunk",))
     return Solution(schedule=timed(problem, plan))
@@ -185,12 +179,11 @@ def multi_installment_output(problem: DivisibleLoad, control: Control) -> Soluti
 
 def _solved(problem: DivisibleLoad, rounds: int) -> OutputRounds:
     star = problem.star
-    assert problem.load is not None
     speed = float(star.compute_per_unit[0])
     return output_rounds(
         len(star),
         rounds,
-        problem.load * speed,
+        problem.total * speed,
         sends=float(star.send_per_unit[0]) / speed,
         returns=float(star.return_per_unit[0]) / speed,
         compute_fixed=float(star.compute_fixed[0]),

@@ -178,7 +178,6 @@ def _plain(problem: DivisibleLoad) -> DivisibleLoad:
 
 
 def _with_returns(problem: DivisibleLoad, solution: Solution) -> Solution:
-    """Return the solution of the plain star as one with returns."""
     schedule = solution.schedule
     if schedule is None:
         return solution

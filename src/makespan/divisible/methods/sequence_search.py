@@ -302,7 +302,6 @@ class Search:
         return self.left <= 0 or self.control.expired()
 
     def _late(self) -> bool:
-        """Whether the best plan ends after the deadline."""
         deadline = self.problem.deadline
         if self.best is None or deadline is None or self.terms.end < np.inf:
             return False

@@ -116,8 +116,7 @@ def _chunks(problem: DivisibleLoad) -> int:
     needs=(
         SOURCES,
         Need(
-            "given rounds",
-            lambda problem: "rounds is 'auto'" if problem.rounds == "auto" else None,
+            "given rounds", lambda problem: "rounds is 'auto'" if problem.rounds == "auto" else None
         ),
         Need(
             "time for a load", lambda problem: None if _goal(problem) else "nothing is to be done"

@@ -39,14 +39,12 @@ from makespan.divisible.trees.programme import TreeProgramme
 )
 def tree(problem: DivisibleLoad, control: Control) -> Solution:
     """Equivalent processors bottom up; children by non-decreasing link cost, all end together."""
-    platform = problem.platform
-    assert isinstance(platform, Tree)
+    platform = problem.tree
     rate, share = equivalent_tree(platform)
     if rate == 0.0 and problem.load:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
     if problem.load is None:
-        assert problem.deadline is not None
-        load = problem.deadline * rate
+        load = problem.latest * rate
         if not np.isfinite(load):
             return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
     else:
@@ -83,8 +81,7 @@ def affine_tree(problem: DivisibleLoad, control: Control) -> Solution:
     Children are served by link cost. Where the load is open, the most that ends by the deadline is
     found by bisection. A heuristic; its bound has a price for the time of each node's port.
     """
-    tree = problem.platform
-    assert isinstance(tree, Tree)
+    tree = problem.tree
     if not tree.computes.any() and problem.load != 0.0:
         if problem.load is None:
             return _most(problem, np.zeros(len(tree)), 0.0)
@@ -120,14 +117,12 @@ def _amounts(problem: DivisibleLoad, tree: Tree, load: float, control: Control) 
 
 
 def _timely(tree: Tree) -> NDArray[np.bool_]:
-    """Return which nodes compute at a finite speed."""
     return tree.computes & np.isfinite(tree.compute_per_unit) & (tree.compute_per_unit > 0)
 
 
 def _by_the_deadline(problem: DivisibleLoad, tree: Tree, control: Control) -> Solution:
     """Return a plan for the most load that was found to end by the deadline."""
-    assert problem.deadline is not None
-    limit, best = problem.deadline, np.zeros(len(tree))
+    limit, best = problem.latest, np.zeros(len(tree))
     most = limit * equivalent_tree(tree)[0]
     low, high = 0.0, most if np.isfinite(most) else max(1.0, limit)
     for _ in range(STEPS):
@@ -256,8 +251,7 @@ def _planned(problem: DivisibleLoad, amount: Floats, levels: Levels) -> Solution
             return None
         amount = amount * (problem.load / total)
         return Solution(schedule=timed_tree(problem, amount, levels))
-    assert problem.deadline is not None
     schedule: Schedule = timed_tree(problem, amount, levels)
-    if schedule.makespan > problem.deadline * (1 + WITHIN):
+    if schedule.makespan > problem.latest * (1 + WITHIN):
         return None
     return of_open_load(schedule, total)

@@ -184,8 +184,7 @@ def whole_units(problem: DivisibleLoad, control: Control) -> Solution:
     A given order, and every order of few workers, is solved exactly. Otherwise the loads that are
     best for any amounts are rounded for a few orders, and single units are moved.
     """
-    assert problem.load is not None
-    units = int(problem.load)
+    units = int(problem.total)
     costs = Costs.of(problem)
     count = len(costs)
     own_time = costs.own is not None and costs.own.per_unit == 0

@@ -163,8 +163,7 @@ class SourcesForm(Form):
 
     def platform(self) -> Sources:
         return Sources(
-            [form.source() for form in self.sources],
-            [made(Worker, form) for form in self.workers],
+            [form.source() for form in self.sources], [made(Worker, form) for form in self.workers]
         )
 
 

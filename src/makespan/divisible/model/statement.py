@@ -65,6 +65,32 @@ class Statement:
         return self.platform
 
     @property
+    def tree(self) -> Tree:
+        """The platform, where it is a tree."""
+        if not isinstance(self.platform, Tree):
+            raise TypeError(f"the platform is not a tree: {self.platform.IS}")
+        return self.platform
+
+    @property
+    def grid(self) -> Sources:
+        """The platform, where it has several sources."""
+        if not isinstance(self.platform, Sources):
+            raise TypeError(f"the platform has no sources: {self.platform.IS}")
+        return self.platform
+
+    @property
+    def total(self) -> float:
+        """The load, where it is not open."""
+        assert self.load is not None
+        return self.load
+
+    @property
+    def latest(self) -> float:
+        """The deadline, where there is one."""
+        assert self.deadline is not None
+        return self.deadline
+
+    @property
     def held(self) -> Floats | None:
         """The loads that lie at several sources, where each says its own."""
         return self.platform.held if isinstance(self.platform, Sources) else None

@@ -167,7 +167,6 @@ class Filling:
         return (float(done) + own if done >= 0.0 else -1.0), amount, own
 
     def _own(self, end: float, load: float) -> float:
-        """Return what the master computes by ``end``."""
         if not self.problem.master_computes:
             return 0.0
         cost = self.problem.star.master_cost

@@ -137,8 +137,7 @@ class Relaxation:
 
     def excludes(self, end: float, prices: Prices) -> bool:
         """Whether the prices show that no plan ends by ``end``, beyond what rounding may do."""
-        load = self.problem.load
-        assert load is not None
+        load = self.problem.total
         return self.at_most(end, prices, self.at(end, prices)) < load
 
     def at_most(self, end: float, prices: Prices, priced: Priced) -> float:
@@ -150,7 +149,6 @@ class Relaxation:
         return priced.most + rounding * max(scale, abs(priced.most))
 
     def _own(self, end: float) -> float:
-        """Return what the master computes by ``end``."""
         if not self.problem.master_computes:
             return 0.0
         cost = self.problem.star.master_cost

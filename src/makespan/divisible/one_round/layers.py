@@ -201,8 +201,6 @@ COLUMNS = {
 
 @dataclass(slots=True)
 class _StateColumns:
-    """Growing columns of states."""
-
     columns: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -320,7 +318,6 @@ def _shrink(states: _StateColumns, numbers: Integers, goal: float, width: int) -
 
 
 def _sequence(states: _StateColumns, numbers: Integers) -> list[int]:
-    """Return the workers of the best sequence, in the order of service."""
     if numbers[BEST_WORKER] < 0:
         return []
     backwards = [int(numbers[BEST_WORKER])]

@@ -56,11 +56,7 @@ def linear_plan(
         if problem.load == 0.0 or problem.load is None:
             return _fitting(problem, Plan.of([], []))
         return Solution(schedule=None, infeasible="there is a load, but no machine to compute it")
-    if problem.load is None:
-        assert problem.deadline is not None
-        seconds = problem.deadline
-    else:
-        seconds = problem.load / rate
+    seconds = problem.latest if problem.load is None else problem.load / rate
     shares *= seconds
     return _fitting(problem, Plan.of(order, shares, master=own_share * seconds))
 
@@ -127,10 +123,9 @@ def by_the_deadline(
     problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | None = None
 ) -> tuple[Plan, Schedule]:
     """Return a plan for an open load, smaller where rounding made it end late, and its times."""
-    assert problem.deadline is not None
     schedule = timed(problem, plan, behind=behind)
-    if schedule.makespan > problem.deadline and not problem.integral and problem.loads is None:
-        factor = problem.deadline / schedule.makespan
+    if schedule.makespan > problem.latest and not problem.integral and problem.loads is None:
+        factor = problem.latest / schedule.makespan
         plan = replace(plan, amount=plan.amount * factor, master=plan.master * factor)
         schedule = timed(problem, plan, behind=behind)
     return plan, schedule
@@ -155,8 +150,7 @@ def one_round(problem: DivisibleLoad, amount: Floats, master: float) -> Solution
 
 def in_turn(problem: DivisibleLoad, worker: Integers, amount: Floats, master: float) -> Solution:
     """Like :func:`one_round`, for some workers and their amounts, in the order of service."""
-    assert problem.load is not None
-    plan = Plan.of(worker, amount, master=master).fitted(problem.load)
+    plan = Plan.of(worker, amount, master=master).fitted(problem.total)
     if problem.use != "all":
         plan = plan.without_empty()
     return Solution(schedule=timed(problem, with_returns(problem, plan)))

@@ -102,7 +102,6 @@ class Selection:
         return both, np.concatenate([rows, -1 - able])
 
     def _sequence(self, trail: list[Integers], best: tuple[int, int] | None) -> list[int]:
-        """Return the workers of the best choice, in the order of service."""
         if best is None:
             return []
         position, origin = best

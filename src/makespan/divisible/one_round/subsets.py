@@ -77,13 +77,10 @@ def _with_masters(problem: DivisibleLoad) -> Iterator[DivisibleLoad]:
 
 
 def _any_bound(problem: DivisibleLoad) -> float:
-    """Return a bound for every master."""
     return quick_bound(problem, np.inf)
 
 
 class _Case:
-    """One problem with its master given."""
-
     def __init__(self, problem: DivisibleLoad, control: Control, search_of: SearchOf) -> None:
         self.problem = problem
         self.control = control
@@ -99,8 +96,7 @@ class _Case:
 
     def least(self, known: _Planned | None) -> _Planned:
         """Return the plan that ends first; with the value of ``known`` if that is not beaten."""
-        load = self.problem.load
-        assert load is not None
+        load = self.problem.total
         end, plan, sequence = self._start(load)
         if known is not None and known.best.value <= end:
             end, sequence = known.best.value, []
@@ -190,7 +186,6 @@ class _Case:
 
 def _least_solution(planned: _Planned) -> Solution:
     problem, best = planned.problem, planned.best
-    assert problem.load is not None
     if not np.isfinite(best.value):
         nobody = not len(problem.star) and not problem.master_computes
         why = "there is a load, but no machine to compute it" if nobody else None

@@ -55,11 +55,7 @@ def bus(
 
 
 def star(
-    load: Number,
-    send: Sequence[Number],
-    compute: Sequence[Number],
-    *,
-    master: Number | None = None,
+    load: Number, send: Sequence[Number], compute: Sequence[Number], *, master: Number | None = None
 ) -> ExactPlan:
     """Return the optimum of a linear star: served by non-decreasing send cost, all end together.
 
@@ -73,11 +69,7 @@ def star(
 
 
 def fixed_order(
-    load: Number,
-    send: Sequence[Number],
-    compute: Sequence[Number],
-    *,
-    master: Number | None = None,
+    load: Number, send: Sequence[Number], compute: Sequence[Number], *, master: Number | None = None
 ) -> ExactPlan:
     """Return the optimum of a linear star whose workers are served in the order given.
 

@@ -107,7 +107,6 @@ def _round_times(star: Star, order: Integers, load: float, rounds: int) -> Float
 
 
 def _chunks(star: Star, order: Integers, times: Floats) -> Floats:
-    """Return the chunks as an array (rounds, workers)."""
     seconds = times[:, np.newaxis] - star.compute_fixed[order]
     chunks: Floats = seconds / star.compute_per_unit[order]
     return chunks

@@ -35,7 +35,6 @@ def beyond_bound(problem: DivisibleLoad, least: float) -> float:
 
     Complexity: O(n log n), and O(n) a step.
     """
-    assert problem.load is not None
     star, count = problem.star, len(problem.star)
     chunks = np.full(count, float(problem.rounds) if problem.rounds != "auto" else 0.0)
     if problem.given_sends is not None:
@@ -69,7 +68,7 @@ def beyond_bound(problem: DivisibleLoad, least: float) -> float:
         return load
 
     low = high = least
-    while done(high) < problem.load:
+    while done(high) < problem.total:
         low, high = high, 2.0 * high
         if not np.isfinite(high):
             return least
@@ -77,7 +76,7 @@ def beyond_bound(problem: DivisibleLoad, least: float) -> float:
         middle = (low + high) / 2.0
         if not low < middle < high:
             break
-        low, high = (middle, high) if done(middle) < problem.load else (low, middle)
+        low, high = (middle, high) if done(middle) < problem.total else (low, middle)
     return low * (1 - 1e-12)
 
 
@@ -147,12 +146,11 @@ def waiting_bound(problem: DivisibleLoad, least: float) -> float:
 
     Complexity: O(n) for each price and tangent, some thousand of them.
     """
-    assert problem.load is not None
     load = _Load.of(problem)
     low = least
     for _ in range(ROUNDS):
         price, tangent = load.prices(low)
-        end = _last(lambda at: load.most(at, price, tangent), low, problem.load * (1 - ROUNDING))  # noqa: B023
+        end = _last(lambda at: load.most(at, price, tangent), low, problem.total * (1 - ROUNDING))  # noqa: B023
         if end <= low * (1 + GAIN):
             break
         low = end

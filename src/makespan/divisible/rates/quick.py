@@ -89,10 +89,9 @@ def _with_a_machine_more(problem: DivisibleLoad) -> DivisibleLoad:
 
 
 def _seconds(problem: DivisibleLoad, rate: float) -> float:
-    assert problem.load is not None
     if rate == 0.0:
-        return np.inf if problem.load > 0 else 0.0
-    return problem.load / rate
+        return np.inf if problem.total > 0 else 0.0
+    return problem.total / rate
 
 
 def _own_rate(problem: DivisibleLoad) -> float:
@@ -118,7 +117,6 @@ def _steady_rate(problem: DivisibleLoad) -> float:
 
 
 def _one_round_rate(problem: DivisibleLoad) -> float:
-    """Return the load per second of the linear one-round optimum."""
     star = problem.star
     total = star.send_per_unit + star.compute_per_unit
     if not total.all():
@@ -199,11 +197,10 @@ def units_scale(problem: DivisibleLoad) -> float:
         return 1.0
     if problem.load is not None:
         return problem.load or 1.0
-    assert problem.deadline is not None
     star = problem.star
     per_unit = star.send_per_unit + star.compute_per_unit
     fastest = float(per_unit[per_unit > 0].min(initial=math.inf))
-    return problem.deadline / fastest if math.isfinite(fastest) and problem.deadline else 1.0
+    return problem.latest / fastest if math.isfinite(fastest) and problem.latest else 1.0
 
 
 def seconds_scale(problem: DivisibleLoad) -> float:
@@ -212,8 +209,7 @@ def seconds_scale(problem: DivisibleLoad) -> float:
     The bounds know nothing of fixed costs; some machine's are paid where there is a load.
     """
     if problem.load is None:
-        assert problem.deadline is not None
-        return problem.deadline or 1.0
+        return problem.latest or 1.0
     value = quick_bound(problem, 1.0)
     if problem.is_star and not problem.chooses_master and len(problem.star):
         star = problem.star

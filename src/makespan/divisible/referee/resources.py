@@ -59,7 +59,6 @@ def overlaps(
 
 
 def _by_start(start: Floats, group: Integers) -> Integers:
-    """Return the order by group, then start."""
     same_group = bool(np.all(group == group[0]))
     if same_group and bool(np.all(start[1:] >= start[:-1])):
         return np.arange(len(start))

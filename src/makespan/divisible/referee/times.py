@@ -21,11 +21,7 @@ def duration(reading: Reading) -> Iterator[Violation]:
     star = reading.problem.star
     assert not isinstance(star.master, str)
     on_workers = reading.computes[reading.worker_of(reading.computes) >= 0]
-    for of, rows in (
-        ("send", reading.sends),
-        ("compute", on_workers),
-        ("return", reading.returns),
-    ):
+    for of, rows in (("send", reading.sends), ("compute", on_workers), ("return", reading.returns)):
         worker = reading.worker_of(rows)
         fixed, per_unit = getattr(star, f"{of}_fixed"), getattr(star, f"{of}_per_unit")
         nominal = per_unit[worker]

@@ -51,8 +51,7 @@ class TreeReading:
 
 def tree_violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation]:
     """Yield everything in ``schedule`` that breaks the statement of a problem on a tree."""
-    tree = problem.platform
-    assert isinstance(tree, Tree)
+    tree = problem.tree
     computes = schedule.kind == Activity.COMPUTE
     load = problem.load
     reading = TreeReading(

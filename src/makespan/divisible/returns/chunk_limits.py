@@ -53,11 +53,7 @@ class Slots:
 
 
 def slots_of(
-    allowed: Allowed,
-    able: NDArray[np.bool_],
-    returns: NDArray[np.bool_],
-    count: int,
-    by_end: bool,
+    allowed: Allowed, able: NDArray[np.bool_], returns: NDArray[np.bool_], count: int, by_end: bool
 ) -> tuple[Slots, Slots]:
     """Return the slots of the sends and those of the results, the last result first.
 
@@ -88,7 +84,6 @@ def slots_of(
 
 
 def _order(place: tuple[int, ...] | None) -> Integers | None:
-    """Return the workers in the order of their places."""
     return None if place is None else np.argsort(np.array(place))
 
 

@@ -186,7 +186,6 @@ class BestOrders:
 
 
 def _beats(value: float, other: float) -> bool:
-    """Whether a value is less than another by more than rounding."""
     if np.isinf(other):
         return value < other
     return value < other - PROVED * abs(other)

@@ -67,7 +67,6 @@ def without_choice(problem: DivisibleLoad) -> Solution | None:
         return Solution(schedule=timed(problem, Plan.of([], [])), optimal=True)
     if problem.load is not None:
         return None
-    assert problem.deadline is not None
     terms = Terms.of(problem)
     free = np.isinf(terms.most(terms.end)) & (terms.start_up <= terms.end)
     own = terms.own is not None and terms.own.per_unit == 0 and terms.own.fixed <= terms.end

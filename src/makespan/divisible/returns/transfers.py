@@ -130,7 +130,6 @@ class _Search:
 
 
 def _beats(answer: Answer, other: Answer) -> bool:
-    """Whether a programme has a better value than another, by more than rounding."""
     return answer.verdict is Verdict.UNBOUNDED or (
         answer.value < other.value - WITHIN * max(1.0, abs(other.value))
     )

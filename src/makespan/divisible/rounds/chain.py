@@ -114,7 +114,6 @@ def chain(load: Number, sequence: Sequence[int], costs: ChainCosts) -> Chain:
 
 
 def _extremes(numbers: Any) -> tuple[Number, Number]:
-    """Return the least and the greatest of a list, or of an array."""
     if isinstance(numbers, list):
         return min(numbers), max(numbers)
     return numbers.min(), numbers.max()
@@ -246,8 +245,7 @@ def costs_of(problem: DivisibleLoad) -> ChainCosts:
     if len(star) < COMPILE_FROM:
         columns = {name: column.tolist() for name, column in columns.items()}
     return ChainCosts(
-        **columns,
-        master=(own.fixed, own.per_unit) if problem.master_computes else None,
+        **columns, master=(own.fixed, own.per_unit) if problem.master_computes else None
     )
 
 
@@ -256,19 +254,18 @@ def chained(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
 
     All workers of the sequence compute at a finite speed. Complexity: O(chunks).
     """
-    assert problem.load is not None
     if not problem.star.compute_per_unit[sequence].all():
         return None
     if problem.master_computes and problem.star.master_cost.per_unit == 0:
         return None
     costs = costs_of(problem)
-    found = chain(problem.load, sequence, costs)  # type: ignore[arg-type]
-    if not is_sound(problem.load, found) or not found.is_plan:
+    found = chain(problem.total, sequence, costs)  # type: ignore[arg-type]
+    if not is_sound(problem.total, found) or not found.is_plan:
         return None
     plan = Plan.of(sequence, found.amounts, master=found.master)
-    if not abs(plan.total - problem.load) <= WITHIN * problem.load:
+    if not abs(plan.total - problem.total) <= WITHIN * problem.total:
         return None  # long sequences of shrinking chunks lose their digits
-    plan = plan.fitted(problem.load)
+    plan = plan.fitted(problem.total)
     optimal = is_optimal(sequence, costs, 1e-9)  # type: ignore[arg-type]
     return Sized(plan=plan, makespan=float(found.makespan), optimal=optimal)
 

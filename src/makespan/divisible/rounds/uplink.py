@@ -57,7 +57,6 @@ def simpler(problem: DivisibleLoad) -> DivisibleLoad:
 
 
 def _in_turn(problem: DivisibleLoad) -> tuple[bool, bool]:
-    """Return whether sends, and whether returns, have to begin in a certain order."""
     return sends_in_turn(problem), returns_in_turn(problem)
 
 

@@ -28,11 +28,7 @@ from makespan.divisible.timing.dispatch import (
 from makespan.divisible.timing.one_pass import is_single_round, laid_out, single_round
 
 
-def timed(
-    problem: DivisibleLoad,
-    plan: Plan,
-    behind: Sequence[int] | None = None,
-) -> Schedule:
+def timed(problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | None = None) -> Schedule:
     """Return the earliest schedule of a plan.
 
     ``plan``: the decisions. Every chunk of it pays its fixed costs, also an empty one. ``behind``:
@@ -277,8 +273,7 @@ def timed_tree(
 
     Complexity: O(n).
     """
-    tree = problem.platform
-    assert isinstance(tree, Tree)
+    tree = problem.tree
     levels = tree.levels if levels is None else levels
     count = len(tree)
     own = np.asarray(amount, dtype=np.float64)[levels.node]
@@ -316,8 +311,7 @@ def retimed_tree(
 
     ``factors`` are on the durations of the rows of the schedule; None for nominal durations.
     """
-    tree = problem.platform
-    assert isinstance(tree, Tree)
+    tree = problem.tree
     schedule = schedule.renamed(tree.names)
     sends = schedule.rows_of(Activity.SEND)
     rank = np.full(len(tree), len(sends))

@@ -207,10 +207,7 @@ def builds_on(rows: Schedule) -> Integers:
     """Return for each computation the send of its chunk, for each return its computation."""
     builds_on = np.full(len(rows), NOTHING, dtype=np.int64)
     items = int(rows.item.max(initial=NOTHING)) + 1
-    for first, second in (
-        (Activity.SEND, Activity.COMPUTE),
-        (Activity.COMPUTE, Activity.RETURN),
-    ):
+    for first, second in ((Activity.SEND, Activity.COMPUTE), (Activity.COMPUTE, Activity.RETURN)):
         row_of = np.full(items + 1, NOTHING, dtype=np.int64)
         earlier = np.flatnonzero(rows.kind == first)
         row_of[rows.item[earlier]] = earlier
@@ -227,8 +224,7 @@ def rows_of_chunks(
     ``source``, ``worker`` and ``amount`` are of each chunk; ``own`` are the units that each source
     computes.
     """
-    platform = problem.platform
-    assert isinstance(platform, Sources)
+    platform = problem.grid
     count, many = len(platform.source_names), len(amount)
     alone = np.flatnonzero(own > 0)
     rows = Schedule.of_columns(
@@ -262,8 +258,7 @@ def durations_of_sources(platform: Sources, rows: Schedule) -> Floats:
 
 def dispatch_of_sources(problem: DivisibleLoad, rows: Schedule, order: Integers) -> Dispatch:
     """Return what every row waits for and holds: processors, ports of both ends, or links."""
-    platform = problem.platform
-    assert isinstance(platform, Sources)
+    platform = problem.grid
     machines = len(problem.machines)
     holds = np.full((len(rows), HELD), NOTHING, dtype=np.int64)
     sends = rows.kind == Activity.SEND

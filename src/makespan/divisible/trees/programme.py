@@ -39,8 +39,7 @@ class TreeProgramme:
         choices: Floats | None = None,
         unit: float | None = None,
     ) -> None:
-        tree = problem.platform
-        assert isinstance(tree, Tree)
+        tree = problem.tree
         self.tree, self.second = tree, horizon
         is_open = self.is_open = problem.load is None
         self.latest = 1.0 if is_open else 1.0 + SLACK

@@ -64,7 +64,6 @@ def copies(
 
 
 def _with_copy(problem: DivisibleLoad, index: int) -> DivisibleLoad:
-    """Return the problem with a copy of a worker or node behind it."""
     platform, at = problem.platform, index + 1
     own = platform.names[index]
     name = f"{own} (copy)"

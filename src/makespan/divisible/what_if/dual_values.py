@@ -132,10 +132,7 @@ def _steps(
     scales = dict.fromkeys(COSTS, second)
     scales |= dict.fromkeys(("send.per_unit", "compute.per_unit", "return.per_unit"), rate)
     scales |= {"memory": unit, "price.fixed": 1.0 / base.paid}
-    scales |= {
-        "price.per_unit": base.unit / base.paid,
-        "price.per_second": base.second / base.paid,
-    }
+    scales |= {"price.per_unit": base.unit / base.paid, "price.per_second": base.second / base.paid}
 
     def whole(cost: str, value: float, scale: float, term: str) -> Any:
         def step(by: float) -> Terms:
@@ -163,7 +160,6 @@ def _steps(
 
 
 def _step_of(base: Terms, term: str, worker: int) -> Step:
-    """Return the steps of one entry of a column of the terms."""
 
     def step(by: float) -> Terms:
         stepped: Floats = getattr(base, term).copy()
@@ -193,7 +189,6 @@ def _beyond_steps(
 def _own_steps(
     name: str, base: Terms, second: float, rate: float, problem: DivisibleLoad
 ) -> Iterator[tuple[str, str, float, float, Step]]:
-    """Yield the costs of a master that computes."""
     own, cost = base.own, problem.star.master_cost
     if own is not None:
         yield (
@@ -280,8 +275,7 @@ def _entries(problem: DivisibleLoad, platform: Sources, asked: set[str]) -> list
     """Return the load or the deadline, and the costs of the machines that are asked for."""
     found: list[Entry] = []
     if problem.load is None:
-        assert problem.deadline is not None
-        found.append(("", "deadline", "end", (), problem.deadline))
+        found.append(("", "deadline", "end", (), problem.latest))
     elif platform.held is None:
         found.append(("", "load", "load", (), problem.load))
     parts = (("fixed", "_fixed"), ("per_unit", ""))
@@ -317,8 +311,7 @@ def varied_tree(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[s
     Complexity: a linear programme, O(nodes + pairs of siblings) for each number, and a few pivots
     where it has a kink.
     """
-    tree = problem.platform
-    assert isinstance(tree, Tree)
+    tree = problem.tree
     if sum(len(children) ** 2 for children in tree.children) > 2 * MAX_PAIRS:
         note = f"costs: of more than {MAX_PAIRS:,} pairs of siblings there are no dual values"
         return Varied(rates=(), notes=(note,))
