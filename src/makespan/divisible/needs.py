@@ -136,12 +136,6 @@ def _other_returns(problem: DivisibleLoad) -> str | None:
     return None
 
 
-def _everyone_for_the_most(problem: DivisibleLoad) -> str | None:
-    return (
-        "use is 'all' and load is open" if problem.use == "all" and problem.load is None else None
-    )
-
-
 ANY_STAR = Need("a star", _not_a(Star), decisive=True)
 A_STAR = Need("a star, its makespan to be least", _other_goal, decisive=True)
 FOR_MAKESPAN = Need("the makespan to be least", _other_goal)
@@ -190,6 +184,14 @@ SEVERAL_ROUNDS = Need(
     "several rounds", lambda problem: "rounds is 1" if problem.rounds == 1 else None
 )
 FINITE_SPEED = Need("a finite speed", positive("compute_per_unit"))
+A_GOAL = Need(
+    "a load, or time for one",
+    lambda problem: (
+        None
+        if (problem.deadline if problem.load is None else problem.load)
+        else "nothing is to be done"
+    ),
+)
 SOME_LOAD = Need("a load above 0", lambda problem: "load is 0" if problem.load == 0 else None)
 NO_UPLINK = Need(
     "no shared uplink",
@@ -239,7 +241,14 @@ AFFINE_ONE_ROUND = (
     *OPEN_ONE_ROUND,
     NO_RETURNS,
     DIVISIBLE,
-    Need("use = 'any' or a load", _everyone_for_the_most),
+    Need(
+        "use = 'any' or a load",
+        lambda problem: (
+            "use is 'all' and load is open"
+            if problem.use == "all" and problem.load is None
+            else None
+        ),
+    ),
     *NO_WINDOWS,
 )
 SPLIT_ONE_ROUND = (

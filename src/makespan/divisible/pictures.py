@@ -154,7 +154,8 @@ def _star(problem: DivisibleLoad, star: Star, schedule: Schedule | None) -> Diag
     notes = [_work(star, index) for index in range(shown)]
     sends = [_link(star, index, sent=not on_bus) for index in range(shown)]
     top = "" if master is None else master.name
-    top_note = "" if master is None or master.compute is None else cost(*_parts(master.compute))
+    own = star.master_cost
+    top_note = "" if master is None or master.compute is None else cost(own.fixed, own.per_unit)
     used = None
     if schedule is not None:
         loads = computed(schedule)
@@ -217,10 +218,6 @@ def _star(problem: DivisibleLoad, star: Star, schedule: Schedule | None) -> Diag
         bold="used by the plan",
         notes=tuple(said),
     )
-
-
-def _parts(cost_of_computing: Any) -> tuple[float, float]:
-    return float(cost_of_computing.fixed), float(cost_of_computing.per_unit)
 
 
 def _link(star: Star, index: int, *, sent: bool) -> str:

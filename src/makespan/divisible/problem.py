@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -94,8 +94,8 @@ class DivisibleLoad(Statement, Pictured):
 
     def __post_init__(self) -> None:
         for name in ("order", "activation", "return_order"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, _as_names(getattr(self, name)))
+            if isinstance(getattr(self, name), list):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
         if self.transfers is not None:
             object.__setattr__(self, "transfers", tuple(map(tuple, self.transfers)))
         self.__dict__.update(checked(self))
@@ -139,6 +139,13 @@ class DivisibleLoad(Statement, Pictured):
         """Whether the master of a star has a compute cost."""
         master = self.star.master
         return not isinstance(master, str) and master.compute is not None
+
+    def own_by(self, end: float) -> float:
+        """Return what the master of a star computes by a time, units."""
+        cost = self.star.master_cost
+        if not self.master_computes or end < cost.fixed:
+            return 0.0
+        return (end - cost.fixed) / cost.per_unit if cost.per_unit > 0 else math.inf
 
     @property
     def given_sends(self) -> tuple[str, ...] | None:
@@ -233,7 +240,3 @@ class DivisibleLoad(Statement, Pictured):
             order=without(self.order),
             return_order=without(self.return_order),
         )
-
-
-def _as_names(names: Any) -> Any:
-    return tuple(names) if isinstance(names, (list, tuple)) else names

@@ -42,10 +42,6 @@ def no_load(problem: DivisibleLoad, control: Control) -> Solution:
     return Solution(schedule=timed(problem, Plan.of([], [])), optimal=True)
 
 
-def _served_once(problem: DivisibleLoad) -> str | None:
-    return None if problem.served_once else "a worker may be served twice"
-
-
 def _open_returns(problem: DivisibleLoad) -> str | None:
     if not problem.has_returns or problem.transfers is not None:
         return None
@@ -67,7 +63,10 @@ def _front_end_or_one_each(problem: DivisibleLoad) -> str | None:
         needs.A_STAR,
         Need("given loads", lambda problem: None if problem.loads else "loads is not given"),
         needs.A_MASTER,
-        Need("one chunk a worker", _served_once),
+        Need(
+            "one chunk a worker",
+            lambda problem: None if problem.served_once else "a worker may be served twice",
+        ),
         Need("no returns, or transfers", _open_returns),
         Need("links without a shared limit", _front_end_or_one_each),
     ),
@@ -179,16 +178,15 @@ MAX_PROGRAMMED = 30_000
 """
 
 
-def _no_activation(problem: DivisibleLoad) -> str | None:
-    return "activation is not given" if problem.activation is None else None
-
-
 @register(
     "divisible",
     name="activation",
     needs=(
         *needs.SEQUENCE_OF_CHUNKS,
-        Need("an activation", _no_activation),
+        Need(
+            "an activation",
+            lambda problem: None if problem.activation is not None else "activation is not given",
+        ),
         needs.NO_WORKER_DEADLINES,
         needs.NO_BUDGET,
     ),

@@ -54,10 +54,6 @@ def _shared_returns(problem: DivisibleLoad) -> str | None:
     return "results return" if _limits(problem) != (None, None) else None
 
 
-def _nobody(problem: DivisibleLoad) -> str | None:
-    return None if len(problem.star) or problem.master_computes else "there is no worker"
-
-
 @register(
     "divisible",
     name="independent-links",
@@ -76,7 +72,12 @@ def _nobody(problem: DivisibleLoad) -> str | None:
         Need("one round, or rounds = 'auto'", needs.says("rounds", 1, "auto")),
         Need("results on free links in one round, or none", _shared_returns),
         needs.FINITE_RATES,
-        Need("a machine that computes", _nobody),
+        Need(
+            "a machine that computes",
+            lambda problem: (
+                None if len(problem.star) or problem.master_computes else "there is no worker"
+            ),
+        ),
     ),
     proves="one round, nothing shared: every worker alone is busy for the whole time",
     complexity="O(n) a step of a bisection; a search over who sends where for few sends at a time",
@@ -107,7 +108,7 @@ def independent_links(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 def _total(problem: DivisibleLoad, loads: Loads, end: float) -> float:
-    return float(loads(end).sum()) + _own(problem, end)
+    return float(loads(end).sum()) + problem.own_by(end)
 
 
 def _end_of(
@@ -115,13 +116,6 @@ def _end_of(
 ) -> float:
     """Return when workers who do ``loads(T)`` by T, and the master, have done the load."""
     return least_end(problem.total, lambda end: _total(problem, loads, end), expired)
-
-
-def _own(problem: DivisibleLoad, end: float) -> float:
-    if not problem.master_computes:
-        return 0.0
-    cost = problem.star.master_cost
-    return max(0.0, end - cost.fixed) / cost.per_unit
 
 
 def _each_alone(problem: DivisibleLoad, control: Control) -> Plan:
@@ -152,7 +146,7 @@ def _each_alone(problem: DivisibleLoad, control: Control) -> Plan:
             chunks += [(k, worker, amount) for k, amount in enumerate(way.chunks(end))]
     chunks.sort()
     return _scaled(
-        problem, [worker for _, worker, _ in chunks], [a for *_, a in chunks], _own(problem, end)
+        problem, [worker for _, worker, _ in chunks], [a for *_, a in chunks], problem.own_by(end)
     )
 
 
@@ -169,7 +163,7 @@ def _once_each(problem: DivisibleLoad) -> Plan:
     end = _end_of(problem, loads)
     amount = loads(end)
     used = np.flatnonzero(amount > 0)
-    return _scaled(problem, used, amount[used], _own(problem, end))
+    return _scaled(problem, used, amount[used], problem.own_by(end))
 
 
 def _ways(problem: DivisibleLoad, worker: int, most: int) -> list[Alone]:
@@ -220,7 +214,7 @@ def _few_at_a_time(problem: DivisibleLoad, few: int, control: Control) -> Plan:
             break
     done = loads(best)
     sent = _in_order_of_start(star.send_fixed, star.send_per_unit, order, port, done, few)
-    return _scaled(problem, sent, done[sent].tolist(), _own(problem, best))
+    return _scaled(problem, sent, done[sent].tolist(), problem.own_by(best))
 
 
 def _neighbours(port: Integers, few: int) -> Iterator[Integers]:
@@ -279,7 +273,7 @@ def _under_uplink(
         done = in_turn.loads(last)
         used = order[done[order] > 0]
         flow = np.maximum(star.send_per_unit[used], 1.0 / uplink)
-    plan = _scaled(problem, used.tolist(), done[used].tolist(), _own(problem, min(beside, last)))
+    plan = _scaled(problem, used.tolist(), done[used].tolist(), problem.own_by(min(beside, last)))
     lasting = star.send_fixed[used] + flow * plan.amount
     if beside >= last:
         start = np.concatenate([[0.0], np.cumsum(lasting)[:-1]])

@@ -47,16 +47,16 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
     return logged(problem, control, plan, problem.star.send_per_unit, "send cost")
 
 
-def _ordered(problem: DivisibleLoad) -> int:
-    return len(problem.star) if problem.order is None else 0
-
-
 @register(
     "divisible",
     name="subset-dp",
     needs=(
         *needs.AFFINE_ONE_ROUND,
-        needs.at_most(MAX_WORKERS, number=_ordered, otherwise="an order, or "),
+        needs.at_most(
+            MAX_WORKERS,
+            number=lambda problem: 0 if problem.order else len(problem.star),
+            otherwise="an order, or ",
+        ),
     ),
     reach=(needs.at_most(3_000),),
     proves="every ordered subset is tried or beaten, by its own kind or by a linear star's bound",

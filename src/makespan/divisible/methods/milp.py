@@ -29,15 +29,17 @@ MAX_PAIRS = 20_000
 NO_PLAN = "the search found no plan in the time that it had, or was not begun with so little"
 
 
-def _pairs(problem: DivisibleLoad) -> int:
-    return len(problem.star) ** (2 if problem.order is None else 1)
-
-
 @register(
     "divisible",
     name="milp",
     needs=(*OPEN_ONE_ROUND, NO_RETURNS),
-    reach=(at_most(MAX_PAIRS, "pairs of a slot and a worker", _pairs),),
+    reach=(
+        at_most(
+            MAX_PAIRS,
+            "pairs of a slot and a worker",
+            lambda problem: len(problem.star) ** (1 if problem.order else 2),
+        ),
+    ),
     proves="the dual bound of the branch and bound meets the plan",
     complexity="exponential in the workers",
     source="Benoit 2016, mixed linear program for DL with latencies, corrected",

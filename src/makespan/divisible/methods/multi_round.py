@@ -66,8 +66,6 @@ def multi_installment(problem: DivisibleLoad, control: Control) -> Solution:
 
 def _is_done(problem: DivisibleLoad, best: Sized, rounds: int) -> bool:
     """Whether more rounds can't help by more than rounding."""
-    from makespan.divisible.rates.quick import quick_bound
-
     bound = quick_bound(problem)
     return best.makespan <= bound * (1 + 1e-9) or rounds * len(problem.star) > MAX_CHUNKS
 

@@ -129,10 +129,6 @@ MAX_CHUNKS = 2_000
 ENOUGH = 1e-4  # the relative gain below which no further round is tried
 
 
-def _chunks(problem: DivisibleLoad) -> int:
-    return 0 if problem.rounds == "auto" else int(problem.rounds) * len(problem.star)
-
-
 @register(
     "divisible",
     name="multi-installment-output",
@@ -140,7 +136,11 @@ def _chunks(problem: DivisibleLoad) -> int:
         *needs.ROUNDS_WITH_RETURNS,
         needs.ONE_PORT,
         needs.equal_workers(*NUMBERS[:6]),
-        needs.at_most(MAX_CHUNKS, "chunks", _chunks),
+        needs.at_most(
+            MAX_CHUNKS,
+            "chunks",
+            lambda problem: 0 if problem.rounds == "auto" else problem.rounds * len(problem.star),
+        ),
     ),
     published=True,
     complexity="a dense system of the chunks",

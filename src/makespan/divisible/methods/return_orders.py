@@ -231,10 +231,6 @@ def _open_orders(problem: DivisibleLoad) -> str | None:
     return None
 
 
-def _ordered(problem: DivisibleLoad) -> int:
-    return len(problem.platform) if problem.transfers is None else 0
-
-
 @register(
     "divisible",
     name="return-programme",
@@ -242,7 +238,13 @@ def _ordered(problem: DivisibleLoad) -> int:
         *ORDERED_ONE_ROUND,
         Need("transfers, or an order of the sends and one of the returns", _open_orders),
     ),
-    reach=(at_most(MAX_SEARCHED, number=_ordered, otherwise="given transfers, or "),),
+    reach=(
+        at_most(
+            MAX_SEARCHED,
+            number=lambda problem: 0 if problem.transfers is not None else len(problem.platform),
+            otherwise="given transfers, or ",
+        ),
+    ),
     proves="duality; branch and bound over who takes part, where that makes a difference",
     complexity="one linear programme; exponential where workers may be left out",
     source="Beaumont, Marchal and Robert 2005",

@@ -13,7 +13,7 @@ from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.divisible.model.plan import computed
-from makespan.divisible.needs import SOURCES, at_most
+from makespan.divisible.needs import A_GOAL, SOURCES, at_most
 from makespan.divisible.one_round.plans import of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
@@ -118,9 +118,7 @@ def _chunks(problem: DivisibleLoad) -> int:
         Need(
             "given rounds", lambda problem: "rounds is 'auto'" if problem.rounds == "auto" else None
         ),
-        Need(
-            "time for a load", lambda problem: None if _goal(problem) else "nothing is to be done"
-        ),
+        A_GOAL,
     ),
     reach=(at_most(MAX_CHUNKS, "chunks", _chunks, verb="could be"),),
     proves="the dual bound of the branch and bound meets the plan",
@@ -149,10 +147,6 @@ def source_programme(problem: DivisibleLoad, control: Control) -> Solution:
         links = zip(source[order].tolist(), worker[order].tolist(), strict=True)
         search.tried(list(links), built.computing(answer))
     return solution_of(problem, search.plan, answer, scaled)
-
-
-def _goal(problem: DivisibleLoad) -> float | None:
-    return problem.deadline if problem.load is None else problem.load
 
 
 def _horizon(problem: DivisibleLoad, plan: Schedule | None) -> float:

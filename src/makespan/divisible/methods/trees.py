@@ -15,7 +15,7 @@ from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.divisible.model.tree import Levels, Tree
-from makespan.divisible.needs import A_TREE, FINITE_SPEED, at_most, nonzero
+from makespan.divisible.needs import A_GOAL, A_TREE, FINITE_SPEED, at_most, nonzero
 from makespan.divisible.one_round.plans import of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed_tree
@@ -197,15 +197,10 @@ SHARE, ENOUGH = 0.3, 2.0
 WITHIN = 1e-9  # relative: amounts this near to the load are made to add up to it
 
 
-def _nothing_to_do(problem: DivisibleLoad) -> str | None:
-    goal = problem.deadline if problem.load is None else problem.load
-    return None if goal else "nothing is to be done"
-
-
 @register(
     "divisible",
     name="tree-programme",
-    needs=(A_TREE, Need("a load, or time for one", _nothing_to_do)),
+    needs=(A_TREE, A_GOAL),
     reach=(at_most(MAX_NODES, "nodes"),),
     proves="the dual bound of the branch and bound meets the plan",
     complexity="exponential in the nodes",

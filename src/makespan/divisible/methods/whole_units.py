@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 
@@ -154,16 +153,12 @@ MAX_WORK = 200_000_000  # steps of the dynamic programme, over all orders
 MAX_MOVED = 60  # machines between which single units are moved
 
 
-def _fractions(problem: DivisibleLoad) -> str | None:
-    return None if problem.integral else "integral is false"
-
-
 @register(
     "divisible",
     name="whole-units",
     needs=(
         *needs.OPEN_ONE_ROUND,
-        Need("whole units", _fractions),
+        Need("whole units", lambda problem: None if problem.integral else "integral is false"),
         needs.WHOLE_LOAD,
         needs.A_MASTER,
         needs.A_LOAD,
@@ -239,14 +234,12 @@ def _by_programme(
 
 
 def _by_rounding(costs: Costs, orders: list[Integers], units: int, control: Control) -> Found:
-    found = [_whole(costs, order, units) for order in _while_time(orders, control)]
+    found = [
+        _whole(costs, order, units)
+        for number, order in enumerate(orders)
+        if number == 0 or not control.expired()
+    ]
     return min(found, key=lambda each: end_of_units(costs, *each))
-
-
-def _while_time(orders: list[Integers], control: Control) -> Iterator[Integers]:
-    for number, order in enumerate(orders):
-        if number == 0 or not control.expired():
-            yield order
 
 
 def _whole(costs: Costs, order: Integers, units: int) -> Found:

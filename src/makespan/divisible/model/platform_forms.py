@@ -282,7 +282,7 @@ def _columns_entry(star: Star, bus: bool) -> dict[str, Any]:
             continue
         if name == "compute_per_unit" or np.any(column != column[0]):
             data[name] = column.tolist()
-        elif column[0] != _default(name):
+        elif column[0] != (math.inf if RULES[name].infinite else 0.0):
             data[name] = float(column[0])
     if star.beyond:
         data["compute_beyond"] = [list(map(list, pairs)) for pairs in star.beyond.pairs]
@@ -297,7 +297,3 @@ def _tree_entry(tree: Tree) -> dict[str, Any]:
         columns["names"] = list(tree.names)
     columns.update((name, getattr(tree, name).tolist()) for name in tree.RULES)
     return {"topology": "tree", "columns": columns}
-
-
-def _default(column: str) -> float:
-    return math.inf if RULES[column].infinite else 0.0

@@ -154,7 +154,8 @@ class Filling:
         """
         problem = self.problem
         load = np.inf if problem.load is None else problem.load
-        own = self._own(end, load)
+        own = problem.own_by(end)
+        own = min(load, float(np.floor(own)) if problem.integral else own)
         amount = np.empty(len(self.order))
         budget = np.inf if problem.budget is None else float(problem.budget)
         everyone = problem.use == "all"
@@ -165,15 +166,6 @@ class Filling:
                 after=self.after, reserve=self.reserve, amount=amount,
             )()  # fmt: skip
         return (float(done) + own if done >= 0.0 else -1.0), amount, own
-
-    def _own(self, end: float, load: float) -> float:
-        if not self.problem.master_computes:
-            return 0.0
-        cost = self.problem.star.master_cost
-        if end < cost.fixed:
-            return 0.0
-        own = (end - cost.fixed) / cost.per_unit if cost.per_unit > 0 else np.inf
-        return min(load, float(np.floor(own)) if self.problem.integral else own)
 
 
 def least_end(filling: Filling, low: float, limit: float, control: Control) -> float | None:

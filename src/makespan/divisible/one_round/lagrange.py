@@ -127,7 +127,7 @@ class Relaxation:
         if budget:
             cost = star.price_fixed[workers] * (start >= 0) + star.price_per_unit[workers] * amount
             spent = self.weight * float(cost.sum()) / budget
-        load = float(worth[-1]) + prices.money + self._own(end)
+        load = float(worth[-1]) + prices.money + self.problem.own_by(end)
         return Priced(
             most=load + self.weight * found,
             idle=1.0 - self.weight * used / (end / parts),
@@ -147,12 +147,6 @@ class Relaxation:
         scale = (self.problem.load or 0.0) + prices.money
         scale += float(prices.port.sum()) * end / len(prices.port)
         return priced.most + rounding * max(scale, abs(priced.most))
-
-    def _own(self, end: float) -> float:
-        if not self.problem.master_computes:
-            return 0.0
-        cost = self.problem.star.master_cost
-        return max(0.0, end - cost.fixed) / cost.per_unit
 
 
 @loop(pays_from=200)  # pairs of a worker and a part of the time

@@ -54,7 +54,7 @@ def solve_latencies(
     bounds = []
     for each in _with_masters(problem):
         if best is not None and control.expired():
-            bounds.append(_any_bound(problem))
+            bounds.append(quick_bound(problem, np.inf))  # for every master
             break
         case = _Case(each, control, search_of)
         found = case.most(best) if problem.load is None else case.least(best)
@@ -74,10 +74,6 @@ def _with_masters(problem: DivisibleLoad) -> Iterator[DivisibleLoad]:
     star = problem.star
     for index in np.lexsort((star.compute_fixed, star.compute_per_unit)).tolist():
         yield problem.with_master(index)
-
-
-def _any_bound(problem: DivisibleLoad) -> float:
-    return quick_bound(problem, np.inf)
 
 
 class _Case:

@@ -135,7 +135,9 @@ def affine_order(
     if any(c + w == 0 for c, w in costs) or (own is not None and own[1] == 0):
         raise ValueError("costs per unit: both are 0; a machine without them ends at once")
     if not costs and own is None:
-        return _nobody(total)
+        if total:
+            raise ValueError("there is a load, but no machine to compute it")
+        return ExactPlan(total, ())
     left, spent = Fraction(1), Fraction(0)
     lines = []
     for (c, w), (latency, start_up) in zip(costs, fixed, strict=True):
@@ -179,12 +181,6 @@ def _together(
     for worker, amount in zip(order, plan.loads, strict=True):
         loads[worker] = amount
     return ExactPlan(plan.makespan, tuple(loads), plan.master)
-
-
-def _nobody(load: Fraction) -> ExactPlan:
-    if load:
-        raise ValueError("there is a load, but no machine to compute it")
-    return ExactPlan(Fraction(0), ())
 
 
 def _checked(first: Sequence[Number], second: Sequence[Number]) -> list[tuple[Fraction, Fraction]]:

@@ -53,7 +53,6 @@ def beyond_bound(problem: DivisibleLoad, least: float) -> float:
         port = port + star.return_per_unit
     by_port = np.argsort(port, kind="stable")
     uplink = getattr(star.master, "uplink", None)
-    own = star.master_cost if problem.master_computes else None
 
     def done(end: float) -> float:
         most = _most(pieces, end)
@@ -63,21 +62,10 @@ def beyond_bound(problem: DivisibleLoad, least: float) -> float:
             load = load if uplink is None else min(load, uplink * end)
         else:
             load = _through(most[by_port], port[by_port], end)
-        if own is not None and end > own.fixed:
-            load += (end - own.fixed) / own.per_unit if own.per_unit > 0 else np.inf
-        return load
+        return load + problem.own_by(end)
 
-    low = high = least
-    while done(high) < problem.total:
-        low, high = high, 2.0 * high
-        if not np.isfinite(high):
-            return least
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2.0
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if done(middle) < problem.total else (low, middle)
-    return low * (1 - 1e-12)
+    end = _last(done, least, problem.total, BISECTIONS)
+    return least if np.isinf(2.0 * end) else end * (1 - 1e-12)
 
 
 def _most(pieces: list[tuple[Floats, Floats, np.ndarray]], end: float) -> Floats:
@@ -157,7 +145,9 @@ def waiting_bound(problem: DivisibleLoad, least: float) -> float:
     return low
 
 
-def _last(most: Callable[[float], float], low: float, load: float) -> float:
+def _last(
+    most: Callable[[float], float], low: float, load: float, halvings: int = 2 * STEPS
+) -> float:
     """Return the last end found by which less than the load is done; ``low`` if it is not less."""
     if not most(low) < load:
         return low
@@ -166,7 +156,7 @@ def _last(most: Callable[[float], float], low: float, load: float) -> float:
         low, high = high, 2.0 * high
         if not np.isfinite(high):
             return low
-    for _ in range(2 * STEPS):
+    for _ in range(halvings):
         middle = (low + high) / 2.0
         low, high = (middle, high) if most(middle) < load else (low, middle)
     return low
@@ -222,11 +212,7 @@ class _Load:
         """Return what is done by an end at most; the price is times it, the tangent over it."""
         done = price / end * (tangent * end) ** 2 / 2.0
         done += float(self._sends(end, price, tangent)[1].sum())
-        if self.problem.master_computes:
-            own = self.problem.star.master_cost
-            if end > own.fixed:
-                done += (end - own.fixed) / own.per_unit if own.per_unit > 0 else np.inf
-        return done
+        return done + self.problem.own_by(end)
 
     def _sends(self, end: float, price: float, tangent: float) -> tuple[Floats, Floats]:
         """Return the seconds of the send to each worker that is worth most, and its worth."""

@@ -267,7 +267,7 @@ def _faultless(
         one_port=problem.ports == 1,
         lifo=problem.discipline == "lifo",
         fifo=problem.discipline == "fifo",
-        may_be_empty=_may_be_empty(problem),
+        may_be_empty=problem.given_sends is not None or problem.use == "all",
         seconds=seconds,
         units=units,
     )
@@ -283,8 +283,3 @@ def _all_are(rows: Schedule, **values: int) -> bool:
 def _rows_of(activity: Activity, part: Schedule) -> int:
     kinds = condensed(part.kind)
     return int(np.count_nonzero(kinds == activity)) * (len(part) // max(1, len(kinds)))
-
-
-def _may_be_empty(problem: DivisibleLoad) -> bool:
-    asked = problem.activation is not None or problem.transfers is not None
-    return asked or problem.use == "all"
