@@ -115,31 +115,16 @@ EXPECTED = Rule("an expected error is 0 or more")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Policy:
-    """A policy for one problem.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    rule
-        How large the chunks are: one of the rules of :mod:`makespan.divisible.policies`.
-    size
-        The chunk of the rule ``FIXED``, units.
-    unit
-        Chunks are rounded up to multiples of it, whole where the problem's units are; None: 1
-        for these, otherwise a thousandth of the load.
-    ahead
-        1: a worker asks when it is idle. 2: one chunk ahead.
-    head
-        What is sent first, in this order; None for nothing.
-    """
+    """A policy for one problem."""
 
     problem: DivisibleLoad
-    rule: int
-    size: float = 0.0
+    rule: int  # how large the chunks are: FIXED, GUIDED, FACTORING or WEIGHTED
+    size: float = 0.0  # the chunk of the rule ``FIXED``, units
+    # chunks are rounded up to multiples of it, whole where the problem's units are; None: 1 for
+    # these, otherwise a thousandth of the load
     unit: float | None = None
-    ahead: int = 1
-    head: Plan | None = None
+    ahead: int = 1  # 1: a worker asks when it is idle. 2: one chunk ahead.
+    head: Plan | None = None  # what is sent first, in this order; None for nothing
 
     @property
     def load(self) -> float:

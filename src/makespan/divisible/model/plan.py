@@ -21,26 +21,16 @@ NO_CHUNKS: Integers = np.empty(0, dtype=np.int64)
 class Plan:
     """Chunks in the order of sending, and the order of transfers where results return.
 
-    Parameters
-    ----------
-    worker
-        The worker of each chunk, counted from 0 without the master.
-    amount
-        Units of load of each chunk.
-    master
-        What the master computes itself, units.
-    transfers
-        The order of transfers on the port: ``k`` sends chunk k, ``-1 - k`` returns it. None
-        where nothing returns: all chunks are sent in their order.
-
     >>> plan = Plan.of([1, 0], [2.0, 3.0], master=1.0)
     >>> plan.worker.tolist(), plan.total
     ([1, 0], 6.0)
     """
 
-    worker: Integers
-    amount: Floats
-    master: float = 0.0
+    worker: Integers  # the worker of each chunk, counted from 0 without the master
+    amount: Floats  # units of load of each chunk
+    master: float = 0.0  # what the master computes itself, units
+    # the order of transfers on the port: ``k`` sends chunk k, ``-1 - k`` returns it. None where
+    # nothing returns: all chunks are sent in their order.
     transfers: Integers | None = None
 
     @classmethod

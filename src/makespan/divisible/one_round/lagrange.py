@@ -57,25 +57,14 @@ class Prices:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Priced:
-    """What prices say of an end.
+    """What prices say of an end."""
 
-    Parameters
-    ----------
-    most
-        No plan does more by the end, units.
-    idle
-        (G,): which share of each part of the port's time is left, less than 0 where several
-        workers want it.
-    unspent
-        Which share of the budget is left.
-    start
-        (n,): when the best send of each worker starts, -1 where it is not used.
-    """
-
-    most: float
+    most: float  # no plan does more by the end, units
+    # (G,): which share of each part of the port's time is left, less than 0 where several workers
+    # want it
     idle: Floats
-    unspent: float
-    start: Floats
+    unspent: float  # which share of the budget is left
+    start: Floats  # (n,): when the best send of each worker starts, -1 where it is not used
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -72,24 +72,12 @@ BEATS = 1.0 + 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search found: a sequence that beats the target, if any.
+    """What a search found: a sequence that beats the target, if any."""
 
-    Parameters
-    ----------
-    load
-        What the sequence does by the horizon; 0 where none beats the target.
-    sequence
-        The workers that take part, in the order of service.
-    upper
-        No sequence does more by the horizon.
-    states
-        How many partial sequences were kept.
-    """
-
-    load: float
-    sequence: list[int]
-    upper: float
-    states: int = 0
+    load: float  # what the sequence does by the horizon; 0 where none beats the target
+    sequence: list[int]  # the workers that take part, in the order of service
+    upper: float  # no sequence does more by the horizon
+    states: int = 0  # how many partial sequences were kept
 
 
 class Search(Protocol):
@@ -104,24 +92,12 @@ class Search(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Best:
-    """The best sequence known, and how good any sequence can be.
+    """The best sequence known, and how good any sequence can be."""
 
-    Parameters
-    ----------
-    value
-        The end for a given load, or the load for a given end.
-    sequence
-        The workers that take part, in the order of service.
-    bound
-        No sequence ends earlier, or does more.
-    states
-        How many partial sequences were kept in all searches.
-    """
-
-    value: float
-    sequence: list[int]
-    bound: float
-    states: int = 0
+    value: float  # the end for a given load, or the load for a given end
+    sequence: list[int]  # the workers that take part, in the order of service
+    bound: float  # no sequence ends earlier, or does more
+    states: int = 0  # how many partial sequences were kept in all searches
 
     @property
     def proved(self) -> bool:

@@ -27,25 +27,16 @@ Rank = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What is fixed of a pair of orders.
+    """What is fixed of a pair of orders."""
 
-    Parameters
-    ----------
-    returns
-        Whether each worker returns anything.
-    send_rank, back_rank
-        The place of each worker in a given order; None where the order is open.
-    discipline
-        ``"fifo"`` or ``"lifo"`` where the order of sends fixes that of returns.
-    twins
-        For each worker the first one that costs the same in every way: such workers are served
-        by index.
-    """
-
-    returns: tuple[bool, ...]
+    returns: tuple[bool, ...]  # whether each worker returns anything
+    # send_rank, back_rank: each worker's place in a given order; None where that is open
     send_rank: Rank | None = None
     back_rank: Rank | None = None
+    # ``"fifo"`` or ``"lifo"`` where the order of sends fixes that of returns
     discipline: str | None = None
+    # for each worker the first one that costs the same in every way: such workers are served by
+    # index
     twins: Rank = ()
 
     @classmethod

@@ -134,38 +134,22 @@ FEW = 5  # workers of which every subset is a start
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowed:
-    """What a problem says of its sequences.
+    """What a problem says of its sequences."""
 
-    Parameters
-    ----------
-    able
-        The workers that may be served, by index.
-    needed
-        Those that have to be.
-    returns
-        Whether each worker returns anything.
-    rounds
-        The most rounds, None where any number will do; a round holds no worker twice.
-    place, back_place
-        The place of each worker in a given order of sends, of returns.
-    entries, back_entries
-        A given activation and its order of returns, as workers.
-    may_miss
-        Whether an entry of each worker may be missing: an empty chunk costs nothing.
-    discipline
-        ``"fifo"`` or ``"lifo"``, where one is asked for.
-    """
-
-    able: Send
-    needed: frozenset[int]
-    returns: tuple[bool, ...]
+    able: Send  # the workers that may be served, by index
+    needed: frozenset[int]  # those that have to be
+    returns: tuple[bool, ...]  # whether each worker returns anything
+    # the most rounds, None where any number will do; a round holds no worker twice
     rounds: int | None
+    # place, back_place: that of each worker in a given order of sends, of returns
     place: Send | None
     back_place: Send | None
+    # entries, back_entries: a given activation and its order of returns, as workers
     entries: Send | None
     back_entries: Send | None
+    # whether an entry of each worker may be missing: an empty chunk costs nothing
     may_miss: tuple[bool, ...]
-    discipline: str | None
+    discipline: str | None  # ``"fifo"`` or ``"lifo"``, where one is asked for
 
     @classmethod
     def of(cls, problem: DivisibleLoad) -> Allowed:
