@@ -15,7 +15,7 @@ from makespan.divisible.problem import DivisibleLoad
 Unmet = Callable[[DivisibleLoad], str | None]
 
 
-def is_set(*names: str) -> Unmet:
+def is_given(*names: str) -> Unmet:
     """Return a test that names the first of these fields that is given."""
 
     def unmet(problem: DivisibleLoad) -> str | None:
@@ -95,7 +95,7 @@ def _beyond(problem: DivisibleLoad) -> str | None:
     return f"{problem.star.place('compute_beyond')(first)} is given"
 
 
-def says(name: str, *allowed: object) -> Unmet:
+def is_one_of(name: str, *allowed: object) -> Unmet:
     """Return a test that names the value of a field, where it is not an allowed one."""
 
     def unmet(problem: DivisibleLoad) -> str | None:
@@ -139,27 +139,27 @@ def _other_returns(problem: DivisibleLoad) -> str | None:
 ANY_STAR = Need("a star", _not_a(Star), decisive=True)
 A_STAR = Need("a star, its makespan to be least", _other_goal, decisive=True)
 FOR_MAKESPAN = Need("the makespan to be least", _other_goal)
-ONE_GOAL = Need("one goal", says("objective", "makespan", "price"))
-A_FRONT = Need("objective 'pareto'", says("objective", "pareto"))
+ONE_GOAL = Need("one goal", is_one_of("objective", "makespan", "price"))
+A_FRONT = Need("objective 'pareto'", is_one_of("objective", "pareto"))
 A_TREE = Need("a tree", _not_a(Tree), decisive=True)
 SOURCES = Need("several sources", _not_a(Sources), decisive=True)
 NO_LATENCIES = Need("no fixed costs", _fixed_costs)
 NO_RETURNS = Need("no return costs", nonzero("return_fixed", "return_per_unit"))
-ONE_ROUND = Need("one round", says("rounds", 1))
-ONE_SEND_AT_A_TIME = Need("one send at a time (ports 1 or 2)", says("ports", 1, 2))
-DIVISIBLE = Need("a load that can be cut anywhere", says("integral", False))
-ANY_WORKERS = Need("use = 'any'", says("use", "any"))
+ONE_ROUND = Need("one round", is_one_of("rounds", 1))
+ONE_SEND_AT_A_TIME = Need("one send at a time (ports 1 or 2)", is_one_of("ports", 1, 2))
+DIVISIBLE = Need("a load that can be cut anywhere", is_one_of("integral", False))
+ANY_WORKERS = Need("use = 'any'", is_one_of("use", "any"))
 NO_MEMORY = Need("no memory limits", _finite("memory"))
 AFFINE_WORK = Need("affine computing costs", _beyond)
 NO_RELEASE = Need("no release times", nonzero("release"))
 NO_WORKER_DEADLINES = Need("no deadlines of workers", _finite("deadline"))
-NO_BUDGET = Need("no budget", is_set("budget"))
-NO_GIVEN_LOADS = Need("loads that are not given", is_set("loads"))
-NO_GIVEN_ORDER = Need("an order that is not given", is_set("order", "activation", "transfers"))
-NO_GIVEN_SEQUENCE = Need("no activation and no transfers", is_set("activation", "transfers"))
+NO_BUDGET = Need("no budget", is_given("budget"))
+NO_GIVEN_LOADS = Need("loads that are not given", is_given("loads"))
+NO_GIVEN_ORDER = Need("an order that is not given", is_given("order", "activation", "transfers"))
+NO_GIVEN_SEQUENCE = Need("no activation and no transfers", is_given("activation", "transfers"))
 A_LOAD = Need("a load", lambda problem: "load is open" if problem.load is None else None)
 WHOLE_LOAD = Need("a whole load, where units are whole", _broken_load)
-NO_DEADLINE = Need("no deadline", is_set("deadline"))
+NO_DEADLINE = Need("no deadline", is_given("deadline"))
 A_MASTER = Need(
     "a given master",
     lambda problem: "platform.master is 'choose'" if problem.chooses_master else None,
@@ -179,7 +179,7 @@ IDLE_MASTER = Need(
     "a master that does not compute",
     lambda problem: "the master computes" if problem.master_computes else None,
 )
-ONE_PORT = Need("one port", says("ports", 1))
+ONE_PORT = Need("one port", is_one_of("ports", 1))
 SEVERAL_ROUNDS = Need(
     "several rounds", lambda problem: "rounds is 1" if problem.rounds == 1 else None
 )
@@ -277,7 +277,7 @@ ORDERED_ONE_ROUND = (
     ONE_GOAL,
     ONE_ROUND,
     ONE_SEND_AT_A_TIME,
-    Need("no activation", is_set("activation")),
+    Need("no activation", is_given("activation")),
     *map(_or_transfers, (FOR_MAKESPAN, DIVISIBLE, NO_GIVEN_LOADS, NO_RELEASE)),
     *map(_or_transfers, (NO_WORKER_DEADLINES, NO_BUDGET, AFFINE_WORK)),
 )

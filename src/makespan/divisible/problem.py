@@ -16,7 +16,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.sources import Sources
-from makespan.divisible.model.statement import Statement, checked
+from makespan.divisible.model.statement import Statement, check_statement
 from makespan.divisible.model.tree import Tree
 
 MASTER = 0
@@ -98,7 +98,7 @@ class DivisibleLoad(Statement, Pictured):
                 object.__setattr__(self, name, tuple(getattr(self, name)))
         if self.transfers is not None:
             object.__setattr__(self, "transfers", tuple(map(tuple, self.transfers)))
-        self.__dict__.update(checked(self))
+        self.__dict__.update(check_statement(self))
         known = self.held if self.loads is None else self.loads.values()
         if self.load is None and known is not None:
             object.__setattr__(self, "load", math.fsum(known))

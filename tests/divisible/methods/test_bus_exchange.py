@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, solve
 from makespan.core.control import Control
 from makespan.divisible.one_round import selection
-from makespan.divisible.one_round.ending_together import Costs
+from makespan.divisible.one_round.ending_together import AffineCosts
 from makespan.divisible.one_round.selection import Selection
 from tests.oracles.divisible_affine import least_makespan, most_load
 from tests.thorough import few
@@ -148,7 +148,7 @@ def test_small_widths_keep_a_valid_bound(monkeypatch):
     """A narrow search states a bound that is not below the optimum of a wide one."""
     generator = np.random.default_rng(2)
     columns = np.array(random_workers(generator, 40, small_integers=False)).T.copy()
-    costs = Costs(
+    costs = AffineCosts(
         send_fixed=columns[0], send=columns[1], compute_fixed=columns[2], compute=columns[3]
     )
     rank = np.argsort(columns[0] * columns[3] - columns[1] * columns[2])

@@ -13,7 +13,7 @@ from makespan import DivisibleLoad, MethodError, Star, solve
 from makespan.core.control import Control
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.published.rounds import output_rounds, output_transfers, threshold
-from makespan.divisible.returns.transfer_programme import programmed
+from makespan.divisible.returns.transfer_programme import size_by_programme
 from makespan.divisible.timing import timed
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +77,7 @@ def test_programmes_for_orders(name):
     problem = problem_of(inputs)
     sequence = np.tile(np.arange(inputs["N"]), inputs["M"])
     transfers = output_transfers(inputs["N"], inputs["M"])
-    same, _ = programmed(problem, sequence, Control(), transfers)
+    same, _ = size_by_programme(problem, sequence, Control(), transfers)
     assert same.makespan == pytest.approx(expected["lp_same_interleaving"], rel=1e-7)
     assert timed(problem, same.plan).makespan == pytest.approx(same.makespan, rel=1e-7)
     if inputs["M"] > 1 and "lp_all_sends_first_fifo_returns" in expected:

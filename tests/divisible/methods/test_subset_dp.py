@@ -15,7 +15,7 @@ from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, s
 from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.divisible.one_round import layers, newton
-from makespan.divisible.one_round.ending_together import Costs, least_end, lines
+from makespan.divisible.one_round.ending_together import AffineCosts, least_end, lines
 from makespan.divisible.one_round.layers import Layers
 from makespan.divisible.one_round.newton import Remainder
 from tests.oracles.divisible_affine import least_makespan, most_load
@@ -184,7 +184,7 @@ def _common_end(workers, load):
 
 def _costs(workers):
     columns = np.array(workers, dtype=float).T.copy()
-    return Costs(
+    return AffineCosts(
         send_fixed=columns[0], send=columns[1], compute_fixed=columns[2], compute=columns[3]
     )
 

@@ -11,7 +11,7 @@ import pytest
 from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, solve
 from makespan.divisible.methods import whole_units
 from makespan.divisible.methods.whole_units import best_units, end_of_units, rounded
-from makespan.divisible.one_round.ending_together import Costs
+from makespan.divisible.one_round.ending_together import AffineCosts
 from tests.oracles.divisible_units import least, least_of_order
 
 CASES = {
@@ -104,7 +104,7 @@ def test_the_programme_tells_its_loads(seed):
     generator = np.random.default_rng(seed)
     workers = random_workers(generator, 4)
     problem = DivisibleLoad(load=15, platform=star_of(workers, (0.5, 3.0)), integral=True)
-    costs = Costs.of(problem)
+    costs = AffineCosts.of(problem)
     order = generator.permutation(4)
     end, loads = best_units(costs, order, 15)
     assert loads.sum() == 15
@@ -124,6 +124,6 @@ def test_deadlines_and_refusals():
 def test_shares_that_rounding_left_far_from_the_units_are_scaled_first() -> None:
     """Beside a huge fixed cost; a unit at a time would take as long as there are units."""
     star = Star([Worker(send=1.0, compute=2.0), Worker(send=1.0, compute=3.0)])
-    costs = Costs.of(DivisibleLoad(load=1e12, platform=star, integral=True))
+    costs = AffineCosts.of(DivisibleLoad(load=1e12, platform=star, integral=True))
     whole = rounded(costs, np.arange(2), np.array([3e11, 2e11, 0.0]), 10**12)
     assert whole.tolist() == [6 * 10**11, 4 * 10**11, 0]

@@ -16,7 +16,7 @@ from makespan.divisible import needs
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
-from makespan.divisible.returns.transfer_programme import programmed
+from makespan.divisible.returns.transfer_programme import size_by_programme
 from makespan.divisible.rounds.chain import Sized
 from makespan.divisible.timing import timed
 
@@ -70,7 +70,7 @@ def best_rate(problem: DivisibleLoad, control: Control) -> Solution:
         if len(sequence) > MAX_PROGRAMMED:
             stopped = True
             continue
-        sized, _ = programmed(problem, sequence, control)
+        sized, _ = size_by_programme(problem, sequence, control)
         if sized is None:
             continue
         if best is None or sized.makespan < best.makespan * (1 - 1e-6):

@@ -11,8 +11,8 @@ from makespan.backends.answer import SLACK, Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.divisible.methods.sequence_search import Search
-from makespan.divisible.needs import ANY_STAR, ONE_GOAL, is_set
+from makespan.divisible.methods.sequence_search import SequenceSearch
+from makespan.divisible.needs import ANY_STAR, ONE_GOAL, is_given
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.one_round.plans import of_open_load
 from makespan.divisible.problem import DivisibleLoad
@@ -45,7 +45,7 @@ def _beyond_reach(problem: DivisibleLoad) -> str | None:
 @register(
     "divisible",
     name="chunk-programme",
-    needs=(ANY_STAR, ONE_GOAL, Need("no transfers", is_set("transfers"))),
+    needs=(ANY_STAR, ONE_GOAL, Need("no transfers", is_given("transfers"))),
     reach=(Need(f"at most {FEW} workers, or {MANY} and a price or an open load", _beyond_reach),),
     proves="the dual bound of the branch and bound meets the plan",
     complexity="exponential in the chunks of a plan",
@@ -137,7 +137,7 @@ class _Proof:
         """Take the bound of an answer, and the plan of its sequence where that is better."""
         problem, terms = self.problem, built.terms
         if answer.found and built.uplink is None:
-            found = Search(
+            found = SequenceSearch(
                 problem, self.control, programmes=1 + len(built.sends(answer.values))
             ).sized(built.sends(answer.values))
             if found is not None and found.rank < self.best.rank:

@@ -8,7 +8,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.divisible import needs
-from makespan.divisible.one_round.plans import logged, solve_linear
+from makespan.divisible.one_round.plans import log_service_order, solve_linear
 from makespan.divisible.problem import DivisibleLoad
 
 AN_ORDER = Need("an order", lambda problem: None if problem.order else "order is not given")
@@ -33,7 +33,7 @@ def bus(problem: DivisibleLoad, control: Control) -> Solution:
     if problem.order is not None:
         order = problem.workers_in(problem.order)
     found = solve_linear(problem, order, keep_all=True)
-    return logged(problem, control, found, problem.star.send_per_unit, "send cost")
+    return log_service_order(problem, control, found, problem.star.send_per_unit, "send cost")
 
 
 @register(
@@ -47,7 +47,7 @@ def bus(problem: DivisibleLoad, control: Control) -> Solution:
 def star(problem: DivisibleLoad, control: Control) -> Solution:
     """Closed form on a star: serve by non-decreasing send cost, all finish together."""
     found = solve_linear(problem, problem.star.by_send_cost, keep_all=True)
-    return logged(problem, control, found, problem.star.send_per_unit, "send cost")
+    return log_service_order(problem, control, found, problem.star.send_per_unit, "send cost")
 
 
 @register(

@@ -17,9 +17,9 @@ from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.one_round.plans import with_deadline
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.returns.transfer_programme import programmed
-from makespan.divisible.returns.transfers import UNSOLVED, by_speed, sequence_of
-from makespan.divisible.rounds.chain import Sized, chained, only_costs
+from makespan.divisible.returns.transfer_programme import size_by_programme
+from makespan.divisible.returns.transfers import UNSOLVED, plan_by_speed, sequence_of
+from makespan.divisible.rounds.chain import Sized, only_costs, size_by_chain
 from makespan.divisible.timing import timed
 
 
@@ -200,11 +200,11 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     sequence = problem.workers_in(problem.activation)
     if not len(sequence):
         return _by_the_master(problem)
-    sized = chained(problem, sequence) if only_costs(problem) else None
+    sized = size_by_chain(problem, sequence) if only_costs(problem) else None
     if sized is None or not sized.optimal:
         if len(sequence) > MAX_PROGRAMMED:
             return _unsolved(problem, sequence, sized)
-        programme, verdict = programmed(problem, sequence, control)
+        programme, verdict = size_by_programme(problem, sequence, control)
         if verdict is Verdict.INFEASIBLE and not _may_be_left_waiting(problem, problem.deadline):
             why = "no amounts for this activation keep the limits"
             return Solution(schedule=None, infeasible=why)
@@ -242,6 +242,6 @@ def _may_be_left_waiting(problem: DivisibleLoad, time: float | None) -> bool:
 def _unsolved(problem: DivisibleLoad, sequence: Integers, sized: Sized | None) -> Solution:
     """Return a plan that is not the best: that of the chain, or chunks by the workers' speeds."""
     if sized is None:
-        return by_speed(problem, sequence)
+        return plan_by_speed(problem, sequence)
     schedule = timed(problem, sized.plan)
     return with_deadline(problem, Solution(schedule=schedule, notes=(UNSOLVED,), stopped=True))

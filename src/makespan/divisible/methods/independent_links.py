@@ -20,10 +20,10 @@ from makespan.divisible.one_round.plans import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.links import (
     MAX_ROUNDS,
-    Alone,
     InTurn,
-    alone,
+    LoneWorker,
     least_end,
+    lone_worker,
     side_by_side,
 )
 from makespan.divisible.timing import timed
@@ -59,7 +59,7 @@ def _shared_returns(problem: DivisibleLoad) -> str | None:
     name="independent-links",
     needs=(
         needs.A_STAR,
-        Need("links of their own (ports = 'many')", needs.says("ports", "many")),
+        Need("links of their own (ports = 'many')", needs.is_one_of("ports", "many")),
         needs.A_MASTER,
         needs.A_LOAD,
         needs.DIVISIBLE,
@@ -69,7 +69,7 @@ def _shared_returns(problem: DivisibleLoad) -> str | None:
         *needs.NO_WINDOWS,
         needs.AFFINE_WORK,
         needs.A_FRONT_END,
-        Need("one round, or rounds = 'auto'", needs.says("rounds", 1, "auto")),
+        Need("one round, or rounds = 'auto'", needs.is_one_of("rounds", 1, "auto")),
         Need("results on free links in one round, or none", _shared_returns),
         needs.FINITE_RATES,
         Need(
@@ -122,7 +122,7 @@ def _each_alone(problem: DivisibleLoad, control: Control) -> Plan:
     star = problem.star
     if problem.rounds == 1:
         return _once_each(problem)
-    ways: list[list[Alone]] = []
+    ways: list[list[LoneWorker]] = []
     for worker in range(len(star)):
         ways.append(_ways(problem, worker, MAX_ROUNDS))
         if control.expired():
@@ -166,11 +166,11 @@ def _once_each(problem: DivisibleLoad) -> Plan:
     return _scaled(problem, used, amount[used], problem.own_by(end))
 
 
-def _ways(problem: DivisibleLoad, worker: int, most: int) -> list[Alone]:
+def _ways(problem: DivisibleLoad, worker: int, most: int) -> list[LoneWorker]:
     """Return a worker's numbers of chunks, until more can't be without idle time."""
-    ways: list[Alone] = []
+    ways: list[LoneWorker] = []
     for rounds in range(1, most + 1):
-        way = alone(problem.star, worker, rounds)
+        way = lone_worker(problem.star, worker, rounds)
         if way is None:
             break
         ways.append(way)

@@ -9,10 +9,10 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.divisible import needs
-from makespan.divisible.one_round.ending_together import Costs, without_late
+from makespan.divisible.one_round.ending_together import AffineCosts, without_late
 from makespan.divisible.one_round.layers import MAX_WORKERS
-from makespan.divisible.one_round.newton import Search
-from makespan.divisible.one_round.plans import in_turn, logged, one_round, service_order
+from makespan.divisible.one_round.newton import SubsetSearch
+from makespan.divisible.one_round.plans import in_turn, log_service_order, one_round, service_order
 from makespan.divisible.one_round.selection import Selection
 from makespan.divisible.one_round.subsets import solve_latencies
 from makespan.divisible.problem import DivisibleLoad
@@ -39,12 +39,12 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
     """
     if problem.total == 0.0:
         return one_round(problem, np.zeros(len(problem.star)), 0.0)
-    costs = Costs.of(problem)
+    costs = AffineCosts.of(problem)
     end, workers, amount = without_late(costs, service_order(problem), problem.total)
     if np.isinf(end):
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
     plan = in_turn(problem, workers, amount, costs.own_load(end))
-    return logged(problem, control, plan, problem.star.send_per_unit, "send cost")
+    return log_service_order(problem, control, plan, problem.star.send_per_unit, "send cost")
 
 
 @register(
@@ -97,9 +97,9 @@ def bus_exchange(problem: DivisibleLoad, control: Control) -> Solution:
     star = problem.star
     key = star.send_fixed * star.compute_per_unit - star.send_per_unit * star.compute_fixed
     found = solve_latencies(problem, control, _search)
-    return logged(problem, control, found, key, "C w - c W")
+    return log_service_order(problem, control, found, key, "C w - c W")
 
 
-def _search(costs: Costs, order: Integers | None, control: Control) -> Search:
+def _search(costs: AffineCosts, order: Integers | None, control: Control) -> SubsetSearch:
     rank = costs.send_fixed * costs.compute - costs.send * costs.compute_fixed
     return Selection(costs, np.argsort(rank, kind="stable"), control)

@@ -13,7 +13,7 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import NO_RETURNS, OPEN_ONE_ROUND, at_most
-from makespan.divisible.one_round.ending_together import Costs, equal_finish
+from makespan.divisible.one_round.ending_together import AffineCosts, equal_finish
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.one_round.plans import as_optimal, of_open_load
 from makespan.divisible.one_round.slots import SlotProgramme, build, is_unbounded
@@ -22,7 +22,7 @@ from makespan.divisible.rates.quick import seconds_scale, units_scale
 from makespan.divisible.referee import violations
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.transfer_programme import TransferProgramme
-from makespan.divisible.returns.transfer_sequence import Sequence
+from makespan.divisible.returns.transfer_sequence import TransferSequence
 from makespan.divisible.timing import timed
 
 MAX_PAIRS = 20_000
@@ -81,7 +81,7 @@ def _polished(built: SlotProgramme, answer: Answer) -> Plan:
     if again is not None:
         plans.append(again)
     if problem.load is not None and not problem.has_limits:
-        costs = Costs.of(problem)
+        costs = AffineCosts.of(problem)
         if costs.own is not None and (plan.master == 0 or costs.own.per_unit == 0):
             costs = replace(costs, own=None)
         end, amount = equal_finish(costs, plan.worker, problem.load)
@@ -93,7 +93,9 @@ def _polished(built: SlotProgramme, answer: Answer) -> Plan:
 
 def _sized(problem: DivisibleLoad, plan: Plan) -> Plan | None:
     """Return the plan that serves the same workers with amounts to the accuracy of an LP."""
-    sequence = Sequence(worker=tuple(plan.worker.tolist()), transfers=tuple(range(len(plan))))
+    sequence = TransferSequence(
+        worker=tuple(plan.worker.tolist()), transfers=tuple(range(len(plan)))
+    )
     fixed = TransferProgramme(Terms.of(problem), sequence, own=plan.master > 0)
     answer = fixed.programme.solve(Control())
     return replace(fixed.plan(answer, problem.load), transfers=None) if answer.found else None

@@ -18,7 +18,13 @@ from makespan.divisible.one_round.plans import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.returns.transfer_programme import best_amounts
-from makespan.divisible.rounds.chain import Sized, chained, costs_of, log_rounds, with_idle_master
+from makespan.divisible.rounds.chain import (
+    Sized,
+    costs_of,
+    log_rounds,
+    size_by_chain,
+    with_idle_master,
+)
 from makespan.divisible.rounds.search import Task, search
 from makespan.divisible.timing import timed
 
@@ -53,7 +59,7 @@ def multi_installment(problem: DivisibleLoad, control: Control) -> Solution:
     best: Sized | None = None
     worse = 0
     for rounds in range(1, MAX_ROUNDS):
-        sized = chained(problem, _round_robin(problem, rounds))
+        sized = size_by_chain(problem, _round_robin(problem, rounds))
         log_rounds(control, rounds, None if sized is None else sized.makespan)
         if sized is None:
             break
@@ -82,13 +88,13 @@ def _given_rounds(problem: DivisibleLoad, rounds: int, control: Control) -> Solu
 
     More rounds have smaller chunks, so the most rounds are found by doubling and bisection.
     """
-    sized = chained(problem, _round_robin(problem, 1))
+    sized = size_by_chain(problem, _round_robin(problem, 1))
     log_rounds(control, 1, None if sized is None else sized.makespan)
     used, high = 1, 2
     most = max(1, min(rounds, MAX_CHUNKS // len(problem.star)))
     while sized is not None and used < most and not control.expired():
         trial = min(high, most)
-        found = chained(problem, _round_robin(problem, trial))
+        found = size_by_chain(problem, _round_robin(problem, trial))
         log_rounds(control, trial, None if found is None else found.makespan)
         if found is not None:
             used, sized, high = trial, found, 2 * trial
@@ -199,7 +205,7 @@ def _sized(problem: DivisibleLoad, control: Control, effort: float) -> Sized | N
     sized = None
     if len(sequence) <= MAX_CHUNKS_TO_PROGRAMME and not control.expired():
         sized = best_amounts(problem, sequence, control)
-    sized = sized or chained(problem, sequence)
+    sized = sized or size_by_chain(problem, sequence)
     return None if sized is None else replace(sized, stopped=stopped)
 
 

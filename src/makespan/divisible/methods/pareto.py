@@ -55,12 +55,12 @@ def pareto(problem: DivisibleLoad, control: Control, *, points: int = 12) -> Sol
     text = refusal(points, POINTS)
     if text is not None:
         raise MethodError(f"points: {text}")
-    search = _Search(problem, control, points)
+    search = _FrontSearch(problem, control, points)
     none = search.run()
     return search.solution() if none is None else none
 
 
-class _Search:
+class _FrontSearch:
     """The points found, and the deadlines looked at: whether no plan by then is cheaper.
 
     The fastest plan is made as cheap, the cheapest as fast as it can be.

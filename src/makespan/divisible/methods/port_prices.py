@@ -14,14 +14,14 @@ from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.divisible import needs
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.one_round.ending_together import Costs, without_late
+from makespan.divisible.one_round.ending_together import AffineCosts, without_late
 from makespan.divisible.one_round.filling import Filling, least_end, most_load, plan_of
 from makespan.divisible.one_round.lagrange import Prices, Relaxation, descent
 from makespan.divisible.one_round.plans import service_order, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.referee import violations
-from makespan.divisible.returns.transfer_programme import programmed
+from makespan.divisible.returns.transfer_programme import size_by_programme
 from makespan.divisible.timing import timed
 
 A_WORKER = 400.0  # bytes: the columns of the relaxation and of the plans that are tried
@@ -81,8 +81,8 @@ def port_prices(problem: DivisibleLoad, control: Control) -> Solution:
     share = SHARE * left if left is not None and count <= FOLLOWED else None
     with control.limited(share), control.reserving(A_PAIR * count * PARTS[-1]):
         if problem.load is None:
-            return _most(problem, control)
-        search = _Search(problem, control)
+            return _most_by_deadline(problem, control)
+        search = _PriceSearch(problem, control)
         search.run()
         stopped = control.expired()
     schedule = None if search.plan is None else timed(problem, search.plan)
@@ -93,7 +93,7 @@ def port_prices(problem: DivisibleLoad, control: Control) -> Solution:
     return solution if schedule is None else with_deadline(problem, solution)
 
 
-def _most(problem: DivisibleLoad, control: Control) -> Solution:
+def _most_by_deadline(problem: DivisibleLoad, control: Control) -> Solution:
     """Return the plan with the most load by the deadline that prices suggest, and their bound."""
     end = problem.latest
     if control.expired():
@@ -141,7 +141,7 @@ def served(problem: DivisibleLoad, start: Floats) -> Integers:
     return used[sorted_by(key[used])]
 
 
-class _Search:
+class _PriceSearch:
     """The best plan and the latest end known to be too early."""
 
     def __init__(self, problem: DivisibleLoad, control: Control) -> None:
@@ -263,7 +263,7 @@ class _Search:
         if len(sequence) < (len(self.problem.star) if self.problem.use == "all" else 1):
             return
         if self.free:
-            costs = Costs.of(self.problem)
+            costs = AffineCosts.of(self.problem)
             end, workers, amount = without_late(costs, sequence, self.load)
             if end < self.end:
                 self.end = end
@@ -280,7 +280,7 @@ class _Search:
         problem = self.problem
         if problem.integral or problem.use == "all" or not 0 < len(sequence) <= MANY:
             return
-        sized, _ = programmed(problem, sequence, self.control)
+        sized, _ = size_by_programme(problem, sequence, self.control)
         if sized is None or sized.makespan >= self.end:
             return
         plan = sized.plan.without_empty()

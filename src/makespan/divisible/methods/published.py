@@ -15,7 +15,7 @@ from makespan.core.solution import Solution
 from makespan.divisible import needs, policies
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS
-from makespan.divisible.one_round.plans import logged, one_round
+from makespan.divisible.one_round.plans import log_service_order, one_round
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.published.rounds import (
     MAX_ROUNDS,
@@ -61,7 +61,7 @@ def _in_proportion(problem: DivisibleLoad, control: Control, speed: Floats, own:
     if total == 0.0:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
     plan = one_round(problem, speed * (problem.total / total), own / total * problem.total)
-    return logged(problem, control, plan, problem.star.send_per_unit, "send cost")
+    return log_service_order(problem, control, plan, problem.star.send_per_unit, "send cost")
 
 
 A_CHUNK = "O(workers) a chunk"

@@ -18,7 +18,12 @@ from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import ORDERED_ONE_ROUND, RETURNS_ONE_ROUND, at_most
 from makespan.divisible.one_round.layers import MAX_WORKERS
 from makespan.divisible.one_round.masters import tries_masters
-from makespan.divisible.one_round.plans import as_optimal, linear_plan, logged, with_returns
+from makespan.divisible.one_round.plans import (
+    as_optimal,
+    linear_plan,
+    log_service_order,
+    with_returns,
+)
 from makespan.divisible.one_round.subsets import solve_latencies
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
@@ -80,7 +85,7 @@ def fifo(problem: DivisibleLoad, control: Control) -> Solution:
     best = best_of(terms, [orders], control)
     best = replace(best, bound=best.value)
     found = solution_of(problem, terms, best, of_class=not keeps_discipline(problem, "fifo"))
-    return logged(problem, control, found, problem.star.send_per_unit, "send cost")
+    return log_service_order(problem, control, found, problem.star.send_per_unit, "send cost")
 
 
 def _best_order(problem: DivisibleLoad) -> list[int] | None:
@@ -136,7 +141,9 @@ def lifo(problem: DivisibleLoad, control: Control) -> Solution:
         solution = _with_returns(problem, plain)
     else:
         port = problem.star.send_per_unit + problem.star.return_per_unit
-        solution = logged(problem, control, _linear(problem), port, "send and return cost")
+        solution = log_service_order(
+            problem, control, _linear(problem), port, "send and return cost"
+        )
     return solution if keeps_discipline(problem, "lifo") else _unproved(solution)
 
 

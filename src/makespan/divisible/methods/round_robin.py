@@ -17,7 +17,7 @@ from makespan.divisible.methods.multi_round import multi_round
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.one_round.plans import service_order
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.returns.transfer_programme import programmed
+from makespan.divisible.returns.transfer_programme import size_by_programme
 from makespan.divisible.rounds.chain import Sized
 from makespan.divisible.timing import timed
 
@@ -60,7 +60,7 @@ def sends_first(problem: DivisibleLoad, control: Control) -> Solution:
 @register(
     "divisible",
     name="two-channels",
-    needs=(*EVERYONE_RETURNS, Need("two ports", needs.says("ports", 2))),
+    needs=(*EVERYONE_RETURNS, Need("two ports", needs.is_one_of("ports", 2))),
     reach=(needs.at_most(2_000),),
     complexity="a sparse linear programme for each number of rounds and workers tried",
     source="Yang and Casanova 2003, section 5.4, an open question there: linear programme for "
@@ -123,7 +123,7 @@ def _scanned(problem: DivisibleLoad, workers: Integers, control: Control) -> Ite
             return
         sequence = np.tile(workers, rounds)
         transfers = sends_then_returns(len(sequence), np.arange(len(sequence)))
-        sized, _ = programmed(problem, sequence, control, transfers)
+        sized, _ = size_by_programme(problem, sequence, control, transfers)
         if sized is None:
             return
         worse = 0 if sized.makespan < least * (1 - 1e-5) else worse + 1
@@ -137,7 +137,7 @@ def _scanned(problem: DivisibleLoad, workers: Integers, control: Control) -> Ite
     needs=(
         *EVERYONE_RETURNS,
         Need("sends without any cost", needs.nonzero("send_fixed", "send_per_unit")),
-        Need("one result at a time (ports 1 or 2)", needs.says("ports", 1, 2)),
+        Need("one result at a time (ports 1 or 2)", needs.is_one_of("ports", 1, 2)),
         Need("no given order", lambda problem: problem.order and "order is given"),
     ),
     reach=(needs.at_most(10_000),),

@@ -15,15 +15,20 @@ from makespan.core.registry import Need, applicability, find_method, register
 from makespan.core.schedule import Activity
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan, price_of, sends_then_returns
-from makespan.divisible.needs import ANY_STAR, ONE_GOAL, at_most, is_set
+from makespan.divisible.needs import ANY_STAR, ONE_GOAL, at_most, is_given
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.transfer_programme import TransferProgramme
-from makespan.divisible.returns.transfer_sequence import Behind, Receptions, Sequence, at_once
-from makespan.divisible.returns.transfers import enforce_limits, outcome
+from makespan.divisible.returns.transfer_sequence import (
+    Behind,
+    Receptions,
+    TransferSequence,
+    at_once,
+)
+from makespan.divisible.returns.transfers import enforce_limits, solution_of_answer
 from makespan.divisible.rounds.sequences import FEW, Allowed, Send, dealt_out, respread, swapped
-from makespan.divisible.rounds.uplink import placed, shapes
+from makespan.divisible.rounds.uplink import lane_problems, place_in_lanes
 from makespan.divisible.timing.dispatch import shares_links
 
 SERVED = (
@@ -73,7 +78,7 @@ def _is_served(problem: DivisibleLoad) -> str | None:
 @register(
     "divisible",
     name="sequence-search",
-    needs=(ANY_STAR, ONE_GOAL, Need("no transfers", is_set("transfers"))),
+    needs=(ANY_STAR, ONE_GOAL, Need("no transfers", is_given("transfers"))),
     reach=(at_most(2_000), Need("what no other method takes", _is_served)),
     proves="every sequence that the statement allows was tried, where they are few",
     complexity="a sparse linear programme a sequence, mixed-integer with whole units; "
@@ -95,11 +100,13 @@ def sequence_search(problem: DivisibleLoad, control: Control, *, effort: float =
 @tries_masters
 def _searched(problem: DivisibleLoad, control: Control, *, programmes: int) -> Solution:
     best: Solution | None = None
-    ways = list(shapes(problem))
+    ways = list(lane_problems(problem))
     for behind, shape in zip(reversed(range(len(ways))), ways, strict=True):
         with control.reserving(behind / (behind + 1) * (control.remaining or 0.0)):
-            search = Search(shape.problem, control, programmes=programmes, lanes=shape.lanes)
-            found = placed(problem, shape, search.solution())
+            search = SequenceSearch(
+                shape.problem, control, programmes=programmes, lanes=shape.lanes
+            )
+            found = place_in_lanes(problem, shape, search.solution())
         if best is None or (found.schedule is not None and found.rank < best.rank):
             best = found
     assert best is not None
@@ -124,7 +131,7 @@ def _greedily(problem: DivisibleLoad, control: Control, otherwise: Solution) -> 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Case:
+class _SequenceCase:
     """A sequence of sends, the chunks whose results return in order, and who shares places."""
 
     send: Send
@@ -133,10 +140,10 @@ class _Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Found:
+class _SizedCase:
     """A case, its programme's answer (the end, the price, or minus the load), and its plan."""
 
-    case: _Case
+    case: _SequenceCase
     answer: Answer
     plan: Plan
     behind: Behind
@@ -146,7 +153,7 @@ class _Found:
         return self.answer.value
 
 
-class Search:
+class SequenceSearch:
     """The search over the sequences of one problem with a given master and no uplink.
 
     ``lanes``: so many sends have their data under way at once; 0: what the problem says.
@@ -161,8 +168,8 @@ class Search:
         terms = Terms.of(problem)
         self.terms = replace(terms, at_a_time=lanes, data_lanes=True) if lanes else terms
         self.left = programmes
-        self.best: _Found | None = None
-        self.tried: set[_Case] = set()
+        self.best: _SizedCase | None = None
+        self.tried: set[_SequenceCase] = set()
         self.verdicts: set[Verdict] = set()
 
     def solution(self) -> Solution:
@@ -196,7 +203,7 @@ class Search:
             else enforce_limits(self.problem, self._solution(found, False, False))
         )
 
-    def _all_cases(self) -> list[_Case] | None:
+    def _all_cases(self) -> list[_SequenceCase] | None:
         """Return all cases where they are few and leave nothing out that could be better.
 
         A worker computes its chunks in the order in which they come; that loses nothing where
@@ -212,13 +219,13 @@ class Search:
             return None
         if len(self.allowed.entries or ()) > MAX_LISTED:
             return None
-        cases: list[_Case] = []
+        cases: list[_SequenceCase] = []
         listed = 0
         ways = 1 if self.terms.ports == 0 else None
         for send in self.allowed.everything():
             for place in dealt_out(len(send), self.terms.at_a_time):
                 for back in islice(self.allowed.all_returned(send), ways):
-                    cases.append(_Case(send=send, back=back, place=place))
+                    cases.append(_SequenceCase(send=send, back=back, place=place))
                     listed += len(send)
                     if len(cases) > most or listed > MAX_LISTED or self._over():
                         return None
@@ -307,16 +314,16 @@ class Search:
             return False
         return self.best.value * self.terms.second > deadline
 
-    def _try(self, send: Send) -> _Found | None:
+    def _try(self, send: Send) -> _SizedCase | None:
         """Size a sequence, with results in both directions where that is open."""
         if not self.allowed.keeps(send):
             return None
         places = self.terms.at_a_time
         place = tuple(chunk % places for chunk in range(len(send))) if places else ()
-        best: _Found | None = None
+        best: _SizedCase | None = None
         for lifo in (False, True)[: 1 + self.allowed.returns_open]:
             back = tuple(self.allowed.returned(send, lifo))
-            found = self._size(_Case(send=send, back=back, place=place))
+            found = self._size(_SequenceCase(send=send, back=back, place=place))
             if found is not None and (best is None or found.value < best.value):
                 best = found
         if best is not None and self.problem.loads is None:
@@ -325,7 +332,7 @@ class Search:
                 return self._try(tuple(compress(send, kept))) or best
         return best
 
-    def _size(self, case: _Case, *, whole: bool = False) -> _Found | None:
+    def _size(self, case: _SequenceCase, *, whole: bool = False) -> _SizedCase | None:
         """Return the best plan of a case and remember the best of all; None where there is none,
         or where the case was known.
         """
@@ -335,8 +342,10 @@ class Search:
         exactly = self.problem.integral and (len(case.send) <= MAX_WHOLE or whole)
         terms = replace(self.terms, whole=exactly)
         transfers = sends_then_returns(len(case.send), case.back)
-        sequence = Sequence(worker=case.send, transfers=tuple(transfers.tolist()), place=case.place)
-        best: _Found | None = None
+        sequence = TransferSequence(
+            worker=case.send, transfers=tuple(transfers.tolist()), place=case.place
+        )
+        best: _SizedCase | None = None
         for own, behind in product(terms.own_choices(), self._receptions(sequence)):
             self.left -= 1
             built = TransferProgramme(terms, sequence, own=own, behind=behind)
@@ -344,21 +353,21 @@ class Search:
             self.verdicts.add(answer.verdict)
             if answer.found and (best is None or answer.value < best.value):
                 plan = built.plan(answer, self.problem.load)
-                best = _Found(case=case, answer=answer, plan=plan, behind=behind)
+                best = _SizedCase(case=case, answer=answer, plan=plan, behind=behind)
         if best is not None and (
             self.best is None or best.value < self.best.value - SAME * abs(self.best.value)
         ):
             self.best = best
         return best
 
-    def _receptions(self, sequence: Sequence) -> list[Behind]:
+    def _receptions(self, sequence: TransferSequence) -> list[Behind]:
         """Return when chunks are computed by workers without a front end: all ways, where few."""
         if self.problem.front_end:
             return [()]
         receptions = Receptions(sequence)
         return list(receptions.all()) if receptions.are_few(MAX_WAYS) else [at_once(sequence)]
 
-    def _solution(self, found: _Found, stopped: bool, proved: bool) -> Solution:
+    def _solution(self, found: _SizedCase, stopped: bool, proved: bool) -> Solution:
         problem = self.problem
         if problem.integral and len(found.case.send) > MAX_WHOLE:
             self.left = max(self.left, 1)
@@ -368,7 +377,7 @@ class Search:
             found, proved = again, False
         kept = self._kept(found.plan)
         plan, behind = found.plan.keeping(kept), found.behind if kept.all() else ()
-        return outcome(
+        return solution_of_answer(
             problem, plan, behind, found.answer, self.terms, complete=proved, stopped=stopped
         )
 

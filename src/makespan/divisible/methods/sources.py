@@ -94,10 +94,10 @@ def source_flows(problem: DivisibleLoad, control: Control) -> Solution:
             if pieces > search.most or (pieces > 1 and (many > MOST_CHUNKS or control.expired())):
                 break
             for computes in ways:
-                search.tried(line * pieces, computes)
+                search.try_links(line * pieces, computes)
     every = sorted(search.links, key=lambda link: float(scaled.send[link]))
     if len(every) <= MOST_CHUNKS and not control.expired():
-        search.tried(every, ways[-1])
+        search.try_links(every, ways[-1])
     return solution_of(problem, search.plan, answer, sums.scaled)
 
 
@@ -141,11 +141,11 @@ def source_programme(problem: DivisibleLoad, control: Control) -> Solution:
         return Solution(schedule=None, infeasible="no chunks keep the limits")
     search = Sequences(problem, Control())
     if plan is not None:
-        search.tried_plan(plan)
+        search.try_plan(plan)
     if answer.found:
         order = built.order(answer)
         links = zip(source[order].tolist(), worker[order].tolist(), strict=True)
-        search.tried(list(links), built.computing(answer))
+        search.try_links(list(links), built.computing(answer))
     return solution_of(problem, search.plan, answer, scaled)
 
 
@@ -182,7 +182,7 @@ def source_search(problem: DivisibleLoad, control: Control) -> Solution:
     search = Sequences(problem, control)
     if plan is None:
         return Solution(schedule=None, stopped=True)
-    search.tried_plan(plan)
+    search.try_plan(plan)
     left = control.remaining
     with control.reserving(0.0 if left is None else PROVING * left):
         search.improve()

@@ -84,7 +84,7 @@ def affine_tree(problem: DivisibleLoad, control: Control) -> Solution:
     tree = problem.tree
     if not tree.computes.any() and problem.load != 0.0:
         if problem.load is None:
-            return _most(problem, np.zeros(len(tree)), 0.0)
+            return _planned_most(problem, np.zeros(len(tree)), 0.0)
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
     if problem.load is None:
         return _by_the_deadline(problem, tree, control)
@@ -141,10 +141,10 @@ def _by_the_deadline(problem: DivisibleLoad, tree: Tree, control: Control) -> So
     bound = spread_tree(tree, limit, np.inf)[0]
     if _has_time(tree, limit, control):
         bound = min(bound, float(most_by(tree, limit)[-1]))
-    return _most(problem, best, bound)
+    return _planned_most(problem, best, bound)
 
 
-def _most(problem: DivisibleLoad, amount: Floats, bound: float) -> Solution:
+def _planned_most(problem: DivisibleLoad, amount: Floats, bound: float) -> Solution:
     value = float(amount.sum())
     most = bound * (1 + 1e-9)
     return of_open_load(timed_tree(problem, amount), value, most, proved=value >= most)

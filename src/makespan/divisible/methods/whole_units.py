@@ -14,7 +14,7 @@ from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.divisible import needs
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.one_round.ending_together import Costs, least_end, plan_of
+from makespan.divisible.one_round.ending_together import AffineCosts, least_end, plan_of
 from makespan.divisible.one_round.plans import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
@@ -23,7 +23,7 @@ from makespan.divisible.timing import timed
 MANY = 300  # machines
 
 
-def best_units(costs: Costs, order: Integers, units: int) -> tuple[float, Integers]:
+def best_units(costs: AffineCosts, order: Integers, units: int) -> tuple[float, Integers]:
     """Return the least makespan for whole units in a given order of service, and the loads.
 
     ``costs``: the workers' and the master's costs. ``order``: the workers in the order of service;
@@ -72,7 +72,7 @@ def best_units(costs: Costs, order: Integers, units: int) -> tuple[float, Intege
     return end, loads
 
 
-def end_of_units(costs: Costs, order: Integers, loads: Integers) -> float:
+def end_of_units(costs: AffineCosts, order: Integers, loads: Integers) -> float:
     """Return the makespan of whole loads (the last is the master's) served in an order."""
     amount = loads[order]
     used = amount > 0
@@ -83,7 +83,7 @@ def end_of_units(costs: Costs, order: Integers, loads: Integers) -> float:
     return max(end, own)
 
 
-def rounded(costs: Costs, order: Integers, loads: Floats, units: int) -> Integers:
+def rounded(costs: AffineCosts, order: Integers, loads: Floats, units: int) -> Integers:
     """Return whole loads near the given ones: rounded down, then the rest one by one.
 
     Every unit left goes where the makespan then is least. Complexity: O(n^3), at most n units
@@ -107,7 +107,7 @@ def rounded(costs: Costs, order: Integers, loads: Floats, units: int) -> Integer
     return whole
 
 
-def _shared_out(costs: Costs, order: Integers, whole: Integers, units: int) -> Integers:
+def _shared_out(costs: AffineCosts, order: Integers, whole: Integers, units: int) -> Integers:
     """Give the units that are left to those who end first with one more, one to each."""
     whole[order] += (units - int(whole.sum())) // len(order)
     while whole.sum() < units:
@@ -121,7 +121,7 @@ def _shared_out(costs: Costs, order: Integers, whole: Integers, units: int) -> I
     return whole
 
 
-def moved_units(costs: Costs, order: Integers, loads: Integers, passes: int = 20) -> Integers:
+def moved_units(costs: AffineCosts, order: Integers, loads: Integers, passes: int = 20) -> Integers:
     """Return the loads after moving single units between machines while that helps."""
     best, able = loads.copy(), _able(costs)
     value = end_of_units(costs, order, best)
@@ -144,7 +144,7 @@ def moved_units(costs: Costs, order: Integers, loads: Integers, passes: int = 20
     return best
 
 
-def _able(costs: Costs) -> list[int]:
+def _able(costs: AffineCosts) -> list[int]:
     return [*range(len(costs)), *([len(costs)] if costs.own is not None else [])]
 
 
@@ -180,7 +180,7 @@ def whole_units(problem: DivisibleLoad, control: Control) -> Solution:
     best for any amounts are rounded for a few orders, and single units are moved.
     """
     units = int(problem.total)
-    costs = Costs.of(problem)
+    costs = AffineCosts.of(problem)
     count = len(costs)
     own_time = costs.own is not None and costs.own.per_unit == 0
     exact = problem.order is not None or count <= MAX_ORDERED
@@ -217,13 +217,13 @@ def _orders(problem: DivisibleLoad, *, exact: bool) -> list[Integers]:
     return [star.by_send_cost, *(sorted_by(key) for key in keys)]
 
 
-Found = tuple[Integers, Integers]
+OrderAndLoads = tuple[Integers, Integers]
 
 
 def _by_programme(
-    costs: Costs, orders: list[Integers], units: int, control: Control
-) -> Found | None:
-    best: tuple[float, Found] | None = None
+    costs: AffineCosts, orders: list[Integers], units: int, control: Control
+) -> OrderAndLoads | None:
+    best: tuple[float, OrderAndLoads] | None = None
     for order in orders:
         end, loads = best_units(costs, order, units)
         if best is None or end < best[0] * (1 - 1e-12):
@@ -233,7 +233,9 @@ def _by_programme(
     return None if best is None else best[1]
 
 
-def _by_rounding(costs: Costs, orders: list[Integers], units: int, control: Control) -> Found:
+def _by_rounding(
+    costs: AffineCosts, orders: list[Integers], units: int, control: Control
+) -> OrderAndLoads:
     found = [
         _whole(costs, order, units)
         for number, order in enumerate(orders)
@@ -242,7 +244,7 @@ def _by_rounding(costs: Costs, orders: list[Integers], units: int, control: Cont
     return min(found, key=lambda each: end_of_units(costs, *each))
 
 
-def _whole(costs: Costs, order: Integers, units: int) -> Found:
+def _whole(costs: AffineCosts, order: Integers, units: int) -> OrderAndLoads:
     """Return whole loads near the best amounts for an order."""
     end, used = least_end(costs, order.tolist(), float(units))
     loads = np.zeros(len(costs) + 1)

@@ -95,7 +95,7 @@ class MasterForm(Form):
     sends: Annotated[int, Value(SENDS)] | None = None
 
 
-def made(kind: type[Machine], form: Form) -> Machine:
+def machine_of(kind: type[Machine], form: Form) -> Machine:
     """Return the machine that a form stands for."""
     values: dict[str, Any] = {
         name: each.affine() if isinstance(each, CostForm) else each for name, each in form
@@ -163,7 +163,8 @@ class SourcesForm(Form):
 
     def platform(self) -> Sources:
         return Sources(
-            [form.source() for form in self.sources], [made(Worker, form) for form in self.workers]
+            [form.source() for form in self.sources],
+            [machine_of(Worker, form) for form in self.workers],
         )
 
 

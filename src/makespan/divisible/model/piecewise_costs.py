@@ -20,7 +20,7 @@ Pairs = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Beyond:
+class PiecewiseCosts:
     """Pieces of convex computing costs, each beyond the one before it; no level where all is
     affine.
 
@@ -33,7 +33,7 @@ class Beyond:
     per_unit: Floats
 
     @classmethod
-    def of(cls, pairs: Sequence[Pairs]) -> Beyond:
+    def of(cls, pairs: Sequence[Pairs]) -> PiecewiseCosts:
         """Return the columns of pairs (size, cost per unit), a tuple of them for each worker.
 
         >>> Beyond.of([((2.0, 4.0), (8.0, 9.0)), ()]).above.tolist()
@@ -49,7 +49,7 @@ class Beyond:
         return cls(above=above, per_unit=per_unit)
 
     @classmethod
-    def none(cls, workers: int) -> Beyond:
+    def none(cls, workers: int) -> PiecewiseCosts:
         """Return the columns of so many workers of affine costs."""
         return cls(above=np.empty((0, workers)), per_unit=np.empty((0, workers)))
 
@@ -57,7 +57,7 @@ class Beyond:
         return len(self.above)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Beyond):
+        if not isinstance(other, PiecewiseCosts):
             return NotImplemented
         mine, its = (self.above, self.per_unit), (other.above, other.per_unit)
         return all(map(np.array_equal, mine, its))
@@ -79,9 +79,9 @@ class Beyond:
         columns = self.above[:, worker].tolist(), self.per_unit[:, worker].tolist()
         return tuple((size, cost) for size, cost in zip(*columns, strict=True) if size < np.inf)
 
-    def scaled(self, unit: float, rate: float) -> Beyond:
+    def scaled(self, unit: float, rate: float) -> PiecewiseCosts:
         """Return the same with sizes in ``unit``, costs times ``rate``."""
-        return Beyond(above=self.above / unit, per_unit=self.per_unit * rate)
+        return PiecewiseCosts(above=self.above / unit, per_unit=self.per_unit * rate)
 
     def steeper(self, per_unit: Floats) -> Floats:
         """Return by how much a unit costs more on each level than below it, (levels, workers).
@@ -116,9 +116,9 @@ class Beyond:
             yield fixed, cost, there
 
 
-def checked(
+def check_pairs(
     given: Sequence[Any], per_unit: Floats, place: Callable[[int], str], mistakes: Mistakes
-) -> Beyond:
+) -> PiecewiseCosts:
     """Return the columns of what was given for each worker; note every mistake in it."""
     right: list[Pairs] = []
     for worker, pairs in enumerate(given):
@@ -128,7 +128,7 @@ def checked(
         before = len(mistakes.found)
         read = _checked(pairs, float(per_unit[worker]), place(worker), mistakes)
         right.append(() if len(mistakes.found) > before else read)
-    return Beyond.of(right)
+    return PiecewiseCosts.of(right)
 
 
 def _checked(pairs: Any, least: float, place: str, mistakes: Mistakes) -> Pairs:

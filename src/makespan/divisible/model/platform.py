@@ -27,7 +27,7 @@ from makespan.divisible.model.machines import (
     check_master,
     master_of,
 )
-from makespan.divisible.model.piecewise_costs import Beyond, Pairs, checked
+from makespan.divisible.model.piecewise_costs import Pairs, PiecewiseCosts, check_pairs
 
 RULES = {
     "send_fixed": FIXED_COST,
@@ -90,7 +90,7 @@ class Star(Columns):
     price_fixed: Floats
     price_per_unit: Floats
     price_per_second: Floats
-    beyond: Beyond
+    beyond: PiecewiseCosts
 
     def __init__(
         self,
@@ -105,13 +105,13 @@ class Star(Columns):
     def _set_beyond(self, pairs: Sequence[Any] | None) -> None:
         """Take over what chunks cost beyond some sizes, of each worker; None: of none."""
         if pairs is None or not any(pairs):
-            self.beyond = Beyond.none(len(self))
+            self.beyond = PiecewiseCosts.none(len(self))
             return
         if len(pairs) != len(self):
             text = f"has {len(pairs)} entries for {len(self)} workers"
             raise ProblemError((Mistake("platform.compute_beyond", text),))
         place = self.place("compute_beyond")
-        self.beyond = checked(pairs, self.compute_per_unit, place, self._mistakes)
+        self.beyond = check_pairs(pairs, self.compute_per_unit, place, self._mistakes)
 
     @property
     def _first(self) -> int:

@@ -32,7 +32,7 @@ from makespan.divisible.model.machine_forms import (
     SourcesForm,
     WorkerForm,
     entry_of,
-    made,
+    machine_of,
     sources_entry,
 )
 from makespan.divisible.model.machines import PRICE, Master, Worker
@@ -116,7 +116,7 @@ class StarForm(Form):
         master = _master(self.master)
         if self.columns is not None:
             return self.columns.star(master)
-        return Star([made(Worker, form) for form in self.workers or ()], master=master)
+        return Star([machine_of(Worker, form) for form in self.workers or ()], master=master)
 
 
 class BusForm(Form):
@@ -147,7 +147,7 @@ class BusForm(Form):
         if self.columns is not None:
             return self.columns.star(master, send_fixed=send.fixed, send_per_unit=send.per_unit)
         crew = self.machines if self.master == "choose" else self.workers
-        workers = [made(Worker, form) for form in crew or ()]
+        workers = [machine_of(Worker, form) for form in crew or ()]
         return Star.bus(send=send, workers=workers, master=master)
 
 
@@ -186,11 +186,11 @@ class TreeForm(Form):
     def platform(self) -> Tree:
         if self.columns is not None:
             return Tree.from_arrays(**dict(self.columns))
-        return Tree([made(TreeNode, form) for form in self.nodes or ()])
+        return Tree([machine_of(TreeNode, form) for form in self.nodes or ()])
 
 
 def _master(form: MasterForm | Literal["choose"] | None) -> Master | Literal["choose"] | None:
-    return made(Master, form) if isinstance(form, MasterForm) else form
+    return machine_of(Master, form) if isinstance(form, MasterForm) else form
 
 
 def _require_one(form: Form, names: tuple[str, str]) -> None:

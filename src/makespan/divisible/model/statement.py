@@ -96,7 +96,7 @@ class Statement:
         return self.platform.held if isinstance(self.platform, Sources) else None
 
 
-class Named:
+class NameChecks:
     """Notes the mistakes in the names of one problem. ``indexed``: the names, where looked up."""
 
     def __init__(self, problem: Statement, mistakes: Mistakes) -> None:
@@ -221,7 +221,7 @@ ROUNDS = whole("rounds are", words=("auto",))
 MAX_UNITS = 2.0**53
 
 
-def checked(problem: Statement) -> dict[str, dict[str, int]]:
+def check_statement(problem: Statement) -> dict[str, dict[str, int]]:
     """Raise an error with every mistake of a problem; return its index of names, if it was needed.
 
     Raises
@@ -237,7 +237,7 @@ def checked(problem: Statement) -> dict[str, dict[str, int]]:
     problem.platform.collect_mistakes(mistakes)
     _numbers(problem, mistakes)
     _choices(problem, mistakes)
-    named = Named(problem, mistakes)
+    named = NameChecks(problem, mistakes)
     named.sequences()
     named.loads(LOAD)
     if problem.platform.FIELDS is not None:

@@ -12,8 +12,8 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.binding import bind
 from makespan.core.numeric.jit import loop, part
-from makespan.divisible.one_round.ending_together import Costs
-from makespan.divisible.one_round.newton import BEATS, Found, Remainder
+from makespan.divisible.one_round.ending_together import AffineCosts
+from makespan.divisible.one_round.newton import BEATS, FoundSubset, Remainder
 
 NEXT, COUNT, FIRST, BEST_PARENT, BEST_WORKER = range(5)
 SAME = 1e-13
@@ -228,7 +228,7 @@ class Layers:
     work whether to stop.
     """
 
-    def __init__(self, costs: Costs, control: Control) -> None:
+    def __init__(self, costs: AffineCosts, control: Control) -> None:
         self.costs = costs
         self.control = control
         self.expanded = 0
@@ -241,8 +241,8 @@ class Layers:
             "twin": _twins(costs),
         }
 
-    def __call__(self, horizon: float, target: float, width: int) -> Found:
-        """Search by layers of at most ``width`` states; see :class:`newton.Search`."""
+    def __call__(self, horizon: float, target: float, width: int) -> FoundSubset:
+        """Search by layers of at most ``width`` states; see :class:`newton.SubsetSearch`."""
         remainder = Remainder.within(self.costs, horizon)
         states = _StateColumns()
         root = remainder.per_second(np.ones(len(self.costs), dtype=bool))[-1] * horizon
@@ -268,7 +268,7 @@ class Layers:
         load, sequence = 0.0, _sequence(states, numbers)
         if sequence:
             load = float(goal[0]) / BEATS
-        return Found(
+        return FoundSubset(
             load=load, sequence=sequence, upper=max(float(goal[0]), float(lost)), states=made
         )
 
@@ -328,7 +328,7 @@ def _sequence(states: _StateColumns, numbers: Integers) -> list[int]:
     return backwards[::-1]
 
 
-def _twins(costs: Costs) -> Integers:
+def _twins(costs: AffineCosts) -> Integers:
     """Return for each worker the last one before it with the same costs, or -1."""
     seen: dict[tuple[float, ...], int] = {}
     twin = np.full(len(costs), -1, dtype=np.int64)

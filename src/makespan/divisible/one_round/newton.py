@@ -9,7 +9,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.divisible.one_round.ending_together import Costs, least_end
+from makespan.divisible.one_round.ending_together import AffineCosts, least_end
 
 CELLS = 256
 
@@ -36,7 +36,7 @@ class Remainder:
     usable: Integers
 
     @classmethod
-    def within(cls, costs: Costs, horizon: float, cells: int = CELLS) -> Remainder:
+    def within(cls, costs: AffineCosts, horizon: float, cells: int = CELLS) -> Remainder:
         """Tabulate the bound for the time ``horizon``."""
         room = horizon * np.arange(1, cells + 1)[:, np.newaxis] / cells
         amount = (room - costs.start_up) / costs.total
@@ -71,7 +71,7 @@ BEATS = 1.0 + 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundSubset:
     """What a search found: a sequence that beats the target, if any."""
 
     load: float  # what the sequence does by the horizon; 0 where none beats the target
@@ -80,18 +80,18 @@ class Found:
     states: int = 0  # how many partial sequences were kept
 
 
-class Search(Protocol):
+class SubsetSearch(Protocol):
     """Seeks the sequence of workers that does the most load by ``horizon``.
 
     It keeps at most ``width`` partial sequences at a time, the most promising ones. With enough
     of them, ``upper`` is the best load or the target.
     """
 
-    def __call__(self, horizon: float, target: float, width: int) -> Found: ...
+    def __call__(self, horizon: float, target: float, width: int) -> FoundSubset: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Best:
+class BestSubset:
     """The best sequence known, and how good any sequence can be."""
 
     value: float  # the end for a given load, or the load for a given end
@@ -105,7 +105,9 @@ class Best:
         return abs(self.value - self.bound) <= PROVED * self.value
 
 
-def least_time(costs: Costs, load: float, search: Search, control: Control, start: Best) -> Best:
+def least_time(
+    costs: AffineCosts, load: float, search: SubsetSearch, control: Control, start: BestSubset
+) -> BestSubset:
     """Return the sequence that does ``load`` first.
 
     The most load L(T) by the time T grows with T. Where the search finds a sequence that does
@@ -133,13 +135,15 @@ def least_time(costs: Costs, load: float, search: Search, control: Control, star
             if lower >= end * (1 - PROVED):
                 break
             end, sequence = lower, kept
-        best = Best(value=end, sequence=sequence, bound=bound, states=states)
+        best = BestSubset(value=end, sequence=sequence, bound=bound, states=states)
         if best.proved:
             break
     return best
 
 
-def most_load(costs: Costs, end: float, search: Search, control: Control, start: Best) -> Best:
+def most_load(
+    costs: AffineCosts, end: float, search: SubsetSearch, control: Control, start: BestSubset
+) -> BestSubset:
     """Return the sequence that does the most load by ``end``, the master's part included.
 
     ``start``: the value to beat, at least the master's part.
@@ -153,7 +157,7 @@ def most_load(costs: Costs, end: float, search: Search, control: Control, start:
         bound = min(best.bound, found.upper + own)
         better = found.load > best.value - own
         value = found.load + own if better else best.value
-        best = Best(
+        best = BestSubset(
             value=value,
             sequence=found.sequence if better else best.sequence,
             bound=max(value, bound),

@@ -204,7 +204,7 @@ MOST = 6
 """Workers that are named as left out."""
 
 
-def logged(
+def log_service_order(
     problem: DivisibleLoad, control: Control, solution: Solution, key: Floats, word: str
 ) -> Solution:
     """Log who is served when, and why, and return the solution.

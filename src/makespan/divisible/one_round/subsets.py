@@ -12,9 +12,15 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.divisible.model.plan import Plan, sends_by_start
-from makespan.divisible.one_round.ending_together import Costs, least_end, plan_of
+from makespan.divisible.one_round.ending_together import AffineCosts, least_end, plan_of
 from makespan.divisible.one_round.layers import Layers
-from makespan.divisible.one_round.newton import PROVED, Best, Search, least_time, most_load
+from makespan.divisible.one_round.newton import (
+    PROVED,
+    BestSubset,
+    SubsetSearch,
+    least_time,
+    most_load,
+)
 from makespan.divisible.one_round.plans import of_open_load, with_deadline, with_everyone
 from makespan.divisible.one_round.selection import Selection
 from makespan.divisible.problem import DivisibleLoad
@@ -23,7 +29,7 @@ from makespan.divisible.timing import timed
 
 A_WORKER = 250.0  # bytes: three copies of its costs, its place in lists, a row of the tables
 
-SearchOf = Callable[[Costs, Integers | None, Control], Search]
+SearchOf = Callable[[AffineCosts, Integers | None, Control], SubsetSearch]
 """Builds the search for some workers; with their order of service, where it is given."""
 
 
@@ -33,10 +39,10 @@ class _Planned:
 
     problem: DivisibleLoad
     plan: Plan
-    best: Best
+    best: BestSubset
 
 
-def complete_search(costs: Costs, order: Integers | None, control: Control) -> Search:
+def complete_search(costs: AffineCosts, order: Integers | None, control: Control) -> SubsetSearch:
     """Return the search over subsets of the workers, and over their orders where none is given."""
     return Layers(costs, control) if order is None else Selection(costs, order, control)
 
@@ -56,7 +62,7 @@ def solve_latencies(
         if best is not None and control.expired():
             bounds.append(quick_bound(problem, np.inf))  # for every master
             break
-        case = _Case(each, control, search_of)
+        case = _GivenMaster(each, control, search_of)
         found = case.most(best) if problem.load is None else case.least(best)
         bounds.append(found.best.bound)
         if best is None or found.best.value != best.best.value:
@@ -76,12 +82,12 @@ def _with_masters(problem: DivisibleLoad) -> Iterator[DivisibleLoad]:
         yield problem.with_master(index)
 
 
-class _Case:
+class _GivenMaster:
     def __init__(self, problem: DivisibleLoad, control: Control, search_of: SearchOf) -> None:
         self.problem = problem
         self.control = control
         self.search_of = search_of
-        costs = Costs.of(problem)
+        costs = AffineCosts.of(problem)
         self.everyone = costs
         self.workers = np.flatnonzero(costs.total > 0.0)
         self.free = np.flatnonzero(costs.total == 0.0)
@@ -96,7 +102,7 @@ class _Case:
         end, plan, sequence = self._start(load)
         if known is not None and known.best.value <= end:
             end, sequence = known.best.value, []
-        start = Best(value=end, sequence=sequence, bound=0.0)
+        start = BestSubset(value=end, sequence=sequence, bound=0.0)
         if end in (0.0, np.inf):
             start = replace(start, bound=end)
             return _Planned(problem=self.problem, plan=plan, best=start)
@@ -112,9 +118,9 @@ class _Case:
         start_up = self.everyone.start_up[self.free]
         own = self.everyone.own
         if (start_up <= end).any() or (self.free_own and own is not None and own.fixed <= end):
-            best = Best(value=np.inf, sequence=[], bound=np.inf)
+            best = BestSubset(value=np.inf, sequence=[], bound=np.inf)
             return _Planned(problem=self.problem, plan=Plan.of([], []), best=best)
-        best = Best(value=self.costs.own_load(end), sequence=[], bound=np.inf)
+        best = BestSubset(value=self.costs.own_load(end), sequence=[], bound=np.inf)
         if known is not None and known.best.value > best.value:
             best = replace(best, value=known.best.value)
         if end > 0.0:
@@ -123,7 +129,7 @@ class _Case:
             best = replace(best, bound=best.value)
         return _Planned(problem=self.problem, plan=self._plan(best.sequence, end), best=best)
 
-    def _search(self) -> Search:
+    def _search(self) -> SubsetSearch:
         order = None
         if self.problem.order is not None:
             order = self._own_indices(self.problem.workers_in(self.problem.order))

@@ -55,7 +55,7 @@ def beyond_bound(problem: DivisibleLoad, least: float) -> float:
     uplink = getattr(star.master, "uplink", None)
 
     def done(end: float) -> float:
-        most = _most(pieces, end)
+        most = _most_alone(pieces, end)
         most[chunks == 0] = 0.0
         if problem.ports == "many":
             load = float(most.sum())
@@ -68,7 +68,7 @@ def beyond_bound(problem: DivisibleLoad, least: float) -> float:
     return least if np.isinf(2.0 * end) else end * (1 - 1e-12)
 
 
-def _most(pieces: list[tuple[Floats, Floats, np.ndarray]], end: float) -> Floats:
+def _most_alone(pieces: list[tuple[Floats, Floats, np.ndarray]], end: float) -> Floats:
     """Return the most that each worker can do by ``end`` on all pieces of its cost."""
     found = np.full(len(pieces[0][0]), np.inf)
     for start, per_unit, there in pieces:
@@ -134,7 +134,7 @@ def waiting_bound(problem: DivisibleLoad, least: float) -> float:
 
     Complexity: O(n) for each price and tangent, some thousand of them.
     """
-    load = _Load.of(problem)
+    load = _PricedLoad.of(problem)
     low = least
     for _ in range(ROUNDS):
         price, tangent = load.prices(low)
@@ -163,7 +163,7 @@ def _last(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Load:
+class _PricedLoad:
     """The load by an end, bounded at prices; ``pieces`` are lines of t_j, -inf where none is."""
 
     problem: DivisibleLoad
@@ -171,7 +171,7 @@ class _Load:
     sizes: Floats
 
     @classmethod
-    def of(cls, problem: DivisibleLoad) -> _Load:
+    def of(cls, problem: DivisibleLoad) -> _PricedLoad:
         star = problem.star
         start, back = star.return_fixed, star.return_per_unit
         pieces = [(start + star.compute_fixed, star.compute_per_unit + back)]

@@ -25,7 +25,7 @@ class Reading:
     platform: Star | Sources  # that of the problem
     holders: int  # how many machines hold load: the first ones, of a star machine 0, the master
     schedule: Schedule
-    # sends, computes, returns: rows that play these roles between the right machines, in the order of the schedule
+    # sends, computes, returns: rows that are that between the right machines, as they are listed
     sends: Integers
     computes: Integers
     returns: Integers
@@ -109,7 +109,7 @@ class Reading:
         """Return the name of a worker, or of the master for -1."""
         return self.problem.machines[worker + self.holders]
 
-    def told(self, row: int) -> str:
+    def describe(self, row: int) -> str:
         """Return a row in words, such as ``the send of chunk 2 to P1``."""
         schedule = self.schedule
         machine = schedule.machines[int(schedule.machine[row])]

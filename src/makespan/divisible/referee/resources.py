@@ -130,7 +130,9 @@ def processor(reading: Reading) -> Iterator[Violation]:
     rows = reading.computes
     group = reading.schedule.machine[rows]
     for overlap in overlaps(reading.schedule, rows, group, reading.seconds):
-        yield _told(reading, "processor", overlap, "a machine computes one chunk at a time")
+        yield _overlap_violation(
+            reading, "processor", overlap, "a machine computes one chunk at a time"
+        )
 
 
 def front_end(reading: Reading) -> Iterator[Violation]:
@@ -141,7 +143,9 @@ def front_end(reading: Reading) -> Iterator[Violation]:
     receives = np.arange(len(rows)) < len(reading.sends)
     group = reading.worker_of(rows) + 1
     for overlap in overlaps(reading.schedule, rows, group, reading.seconds, receives):
-        yield _told(reading, "front-end", overlap, "a worker can't compute while it receives")
+        yield _overlap_violation(
+            reading, "front-end", overlap, "a worker can't compute while it receives"
+        )
 
 
 def ports(reading: Reading) -> Iterator[Violation]:
@@ -165,7 +169,7 @@ def excluded(
 ) -> Iterator[Violation]:
     """Yield the rows of a group that overlap, and so break a rule, with the words for it."""
     for overlap in overlaps(reading.schedule, rows, group, reading.seconds):
-        yield _told(reading, rule, overlap, why)
+        yield _overlap_violation(reading, rule, overlap, why)
 
 
 def sends_at_a_time(reading: Reading) -> Iterator[Violation]:
@@ -224,7 +228,7 @@ def _crowded(rule: str, message: str, rows: Integers, crowd: Crowd, limit: float
     )
 
 
-def _told(reading: Reading, rule: str, overlap: Overlap, why: str) -> Violation:
+def _overlap_violation(reading: Reading, rule: str, overlap: Overlap, why: str) -> Violation:
     schedule, (first, second, seconds) = reading.schedule, overlap
     message = (
         f"{reading.told(second)} starts at {schedule.start[second]:.12g}, "

@@ -37,7 +37,7 @@ class TreeReading:
         amounts[given] = self.schedule.amount[rows[given]]
         return amounts
 
-    def told(self, row: int) -> str:
+    def describe(self, row: int) -> str:
         """Return a row in words, such as ``the message to N1``."""
         schedule = self.schedule
         if schedule.kind[row] == Activity.SEND and schedule.peer[row] >= 0:
@@ -85,10 +85,10 @@ def _rows(reading: TreeReading) -> Iterator[Violation]:
     forwards = ~tree.computes[machine] | (peer != NONE)
     odd = ~(sends | computes) | stray | twice | (computes & forwards) | (schedule.amount == 0)
     for row in np.flatnonzero(odd).tolist():
-        yield from _told(reading, row, bool(stray[row]), int(first[row]))
+        yield from _row_violations(reading, row, bool(stray[row]), int(first[row]))
 
 
-def _told(reading: TreeReading, row: int, stray: bool, first: int) -> Iterator[Violation]:
+def _row_violations(reading: TreeReading, row: int, stray: bool, first: int) -> Iterator[Violation]:
     """Tell what is wrong with one row; ``first`` is the first row of what it is."""
     schedule, names = reading.schedule, reading.schedule.machines
     kind, machine, peer = (
@@ -103,7 +103,7 @@ def _told(reading: TreeReading, row: int, stray: bool, first: int) -> Iterator[V
         text = f"{reading.told(row)} is a {WORDS[kind]}; on a tree there are sends and computations"
         yield reading.violation("kind", text, row)
         return
-    what = reading.told(row)
+    what = reading.describe(row)
     if kind == Activity.COMPUTE:
         if not reading.tree.computes[machine]:
             yield reading.violation("master", f"{names[machine]} only forwards", row)

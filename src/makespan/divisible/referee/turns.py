@@ -20,7 +20,7 @@ from makespan.core.schedule import Activity
 from makespan.divisible.referee.reading import NONE, Reading
 
 
-class Line(NamedTuple):
+class TimeOrder(NamedTuple):
     """Rows in their order in time, and for each its level: equal where any order will do."""
 
     rows: Integers
@@ -33,7 +33,7 @@ class Line(NamedTuple):
             yield list(range(first, last))
 
 
-def in_line(reading: Reading, rows: Integers) -> Line:
+def in_time_order(reading: Reading, rows: Integers) -> TimeOrder:
     """Return some transfers in line."""
     start, end = reading.schedule.start[rows], reading.schedule.end[rows]
     if reading.problem.ports == "many":
@@ -43,7 +43,7 @@ def in_line(reading: Reading, rows: Integers) -> Line:
         rows, start, end = rows[order], start[order], end[order]
     later = (start[1:] > start[:-1]) | (end[1:] > end[:-1])
     level = np.concatenate([[0], np.cumsum(later)])[: len(rows)]
-    return Line(rows, level)
+    return TimeOrder(rows, level)
 
 
 def rounds(reading: Reading) -> Iterator[Violation]:
@@ -51,7 +51,7 @@ def rounds(reading: Reading) -> Iterator[Violation]:
     problem = reading.problem
     if problem.activation is not None or problem.transfers is not None or problem.rounds == "auto":
         return
-    sends = in_line(reading, reading.sends)
+    sends = in_time_order(reading, reading.sends)
     breaks = _round_starts(reading, sends, None)
     if len(breaks) > problem.rounds:
         yield _beyond_rounds(reading, "rounds", breaks, "send", "holds no worker twice")
@@ -66,7 +66,7 @@ def return_order(reading: Reading) -> Iterator[Violation]:
     problem = reading.problem
     if problem.return_order is None:
         return
-    returns = in_line(reading, reading.returns)
+    returns = in_time_order(reading, reading.returns)
     given = problem.workers_in(problem.return_order)
     if problem.activation is not None:
         kinds = np.full(len(given), Activity.RETURN)
@@ -80,7 +80,7 @@ def return_order(reading: Reading) -> Iterator[Violation]:
             )
 
 
-def _round_starts(reading: Reading, line: Line, order: Integers | None) -> list[int]:
+def _round_starts(reading: Reading, line: TimeOrder, order: Integers | None) -> list[int]:
     """Return the rows that begin the rounds, each round as long as it can be.
 
     A worker fits into a round that does not hold it yet; with ``order``, one in which only
@@ -102,7 +102,7 @@ def _round_starts(reading: Reading, line: Line, order: Integers | None) -> list[
     return _rows(line, np.flatnonzero(np.concatenate([[True], descends])[: len(place)]))
 
 
-def _rows(line: Line, positions: Integers | list[int]) -> list[int]:
+def _rows(line: TimeOrder, positions: Integers | list[int]) -> list[int]:
     return [int(row) for row in line.rows[positions]]
 
 
@@ -128,7 +128,7 @@ def _rounds_without_repeats(workers: Integers) -> list[int]:
     return begun
 
 
-def _greedy_rounds(line: Line, place: Sequence[int], *, ordered: bool) -> list[int]:
+def _greedy_rounds(line: TimeOrder, place: Sequence[int], *, ordered: bool) -> list[int]:
     begun: list[int] = []
     served: set[int] = set()
     last = -1
@@ -171,7 +171,7 @@ def activation(reading: Reading) -> Iterator[Violation]:
     if given is not None:
         workers = reading.problem.workers_in(given)
         kinds = np.full(len(workers), Activity.SEND)
-        line = in_line(reading, reading.sends)
+        line = in_time_order(reading, reading.sends)
         may_miss = _may_miss(reading, workers)
         yield from _follows(reading, "activation", line, kinds, workers, may_miss)
 
@@ -188,13 +188,13 @@ def transfers(reading: Reading) -> Iterator[Violation]:
     kinds, workers = kinds[made], workers[made]
     rows = np.concatenate([reading.sends, reading.returns])
     nobody = np.zeros(len(workers), dtype=bool)
-    yield from _follows(reading, "transfers", in_line(reading, rows), kinds, workers, nobody)
+    yield from _follows(reading, "transfers", in_time_order(reading, rows), kinds, workers, nobody)
 
 
 def _follows(
     reading: Reading,
     rule: str,
-    line: Line,
+    line: TimeOrder,
     kinds: Integers,
     workers: Integers,
     may_miss: NDArray[np.bool_],
@@ -223,14 +223,14 @@ def _follows(
             if fitting:
                 waiting.remove(fitting[0])
             elif not may_miss[place]:
-                wanted = _told_entry(reading, *entries[place])
+                wanted = _describe_entry(reading, *entries[place])
                 message = f"{reading.told(row)} stands where {field}[{place}] is {wanted}"
                 yield reading.violation(rule, message, row)
                 return
             place += 1
     for left in range(place, len(entries)):
         if not may_miss[left]:
-            wanted = _told_entry(reading, *entries[left])
+            wanted = _describe_entry(reading, *entries[left])
             yield Violation(rule=rule, message=f"{field}[{left}], {wanted}, is missing")
             return
 
@@ -243,7 +243,7 @@ def _may_miss(reading: Reading, workers: Integers) -> NDArray[np.bool_]:
     return free[workers]
 
 
-def _told_entry(reading: Reading, kind: int, worker: int) -> str:
+def _describe_entry(reading: Reading, kind: int, worker: int) -> str:
     return f"{'a send to' if kind == Activity.SEND else 'a return from'} {reading.name(worker)}"
 
 
@@ -270,7 +270,7 @@ def discipline(reading: Reading) -> Iterator[Violation]:
 
 def _levels(reading: Reading, rows: Integers) -> Integers:
     """Return the level of each of some rows in their line."""
-    line = in_line(reading, rows)
+    line = in_time_order(reading, rows)
     level = np.empty(len(reading.schedule), dtype=np.int64)
     level[line.rows] = line.level
     return level[rows]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.model.piecewise_costs import Beyond
+from makespan.divisible.model.piecewise_costs import PiecewiseCosts
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import seconds_scale, units_scale
@@ -50,7 +50,7 @@ class Terms:
     send: Floats
     compute_fixed: Floats
     compute: Floats
-    beyond: Beyond  # what chunks cost more than w a unit beyond some sizes
+    beyond: PiecewiseCosts  # what chunks cost more than w a unit beyond some sizes
     back_fixed: Floats
     back: Floats
     returns: NDArray[np.bool_]  # whether each worker returns anything
@@ -58,8 +58,8 @@ class Terms:
     # release, deadline: when each worker can begin to compute, and by when it has to have computed
     release: Floats
     deadline: Floats
-    # price_fixed, price, rent, budget: what each worker costs, per unit and per second of the plan, too, in ``paid``; and how much
-    # may be spent: infinite without a limit
+    # price_fixed, price, rent: what each worker costs, per unit and per second of the plan, too, in
+    # ``paid``; the budget is infinite without a limit
     price_fixed: Floats
     price: Floats
     rent: Floats
@@ -72,7 +72,7 @@ class Terms:
     at_a_time: int  # how many sends may be under way at once, where links are limited; 0: no limit
     # whether a send takes one of these places while its data flow, not while it starts up
     data_lanes: bool
-    # sends_in_turn, returns_in_turn: whether no transfer begins before the one in front of it, on another link
+    # whether no send, no return begins before the one in front of it, on another link
     sends_in_turn: bool
     returns_in_turn: bool
     whole: bool  # whether chunks are whole numbers of units

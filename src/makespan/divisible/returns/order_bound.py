@@ -48,7 +48,7 @@ class OrderBound:
         self.terms = terms
         self.open = replace(terms, load=None)  # a worker's part may be more than the load
         self.control = control
-        self.costs = _Costs.of(terms)
+        self.costs = _TransferCosts.of(terms)
         self.pays = terms.start_up > 0
         self.cuts: list[_Cut] = []
         self.share = np.full(len(terms), 1.0 / len(terms))
@@ -143,13 +143,13 @@ class _Cut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Costs:
+class _TransferCosts:
     send: Floats
     compute: Floats
     back: Floats
 
     @classmethod
-    def of(cls, terms: Terms) -> _Costs:
+    def of(cls, terms: Terms) -> _TransferCosts:
         return cls(
             send=np.concatenate([terms.send_fixed, terms.send]),
             compute=np.concatenate([terms.compute_fixed, terms.compute]),

@@ -23,7 +23,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
 from makespan.divisible.returns.decisions import Orders, Terms
 from makespan.divisible.returns.transfer_programme import TransferProgramme
-from makespan.divisible.returns.transfer_sequence import Sequence
+from makespan.divisible.returns.transfer_sequence import TransferSequence
 
 
 class OrderProgramme:
@@ -154,7 +154,7 @@ def solve_sparse(terms: Terms, orders: Orders, control: Control) -> tuple[Answer
     answer, amount, own
         What HiGHS says, the load of each worker and that of the master.
     """
-    sequence = Sequence(worker=orders.send, transfers=tuple(orders.transfers.tolist()))
+    sequence = TransferSequence(worker=orders.send, transfers=tuple(orders.transfers.tolist()))
     built = TransferProgramme(terms, sequence, own=orders.own and terms.own is not None)
     answer = built.programme.solve(control)
     amount = np.zeros(len(terms))

@@ -161,7 +161,7 @@ def solution_of(
     plan = plan_of(problem, best.orders, amount, own)
     if problem.load is None:
         bound = np.inf if of_class else -best.bound * terms.unit
-        return _most(problem, plan, bound, proved=proved)
+        return _with_most_load(problem, plan, bound, proved=proved)
     schedule = timed(problem, plan)
     if proved and schedule.makespan <= best.value * terms.second * (1 + WITHIN):
         return with_deadline(problem, Solution(schedule=schedule, optimal=True))
@@ -171,7 +171,7 @@ def solution_of(
     return with_deadline(problem, Solution(schedule=schedule, lower_bound=safe, stopped=stopped))
 
 
-def _most(problem: DivisibleLoad, plan: Plan, bound: float, *, proved: bool) -> Solution:
+def _with_most_load(problem: DivisibleLoad, plan: Plan, bound: float, *, proved: bool) -> Solution:
     """Return the plan as the one with the most load; ``bound`` is what the search says of it."""
     plan, schedule = by_the_deadline(problem, plan)
     optimal = proved and plan.total >= bound * (1 - WITHIN)

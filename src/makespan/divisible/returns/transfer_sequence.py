@@ -24,7 +24,7 @@ Behind = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sequence:
+class TransferSequence:
     """A sequence of transfers: chunk k is sent (k) or returned (-1 - k).
 
     ``worker`` holds the worker of each chunk. The first return of a worker is that of its first
@@ -37,7 +37,7 @@ class Sequence:
     place: tuple[int, ...] = ()
 
 
-def at_once(sequence: Sequence) -> Behind:
+def at_once(sequence: TransferSequence) -> Behind:
     """Return the decisions by which every chunk is computed right behind its own reception."""
     return tuple(range(len(sequence.worker)))
 
@@ -45,7 +45,7 @@ def at_once(sequence: Sequence) -> Behind:
 class Receptions:
     """The decisions of one sequence, chunk by chunk."""
 
-    def __init__(self, sequence: Sequence) -> None:
+    def __init__(self, sequence: TransferSequence) -> None:
         self.count = len(sequence.worker)
         self._worker = sequence.worker
         self._chunks: dict[int, list[int]] = {}  # of each worker
@@ -96,7 +96,7 @@ class Receptions:
 class Decided:
     """What a schedule decides: its transfers, when chunks are computed, and who computes."""
 
-    transfers: Sequence
+    transfers: TransferSequence
     behind: Behind
     amount: Floats
     own: bool
@@ -121,7 +121,7 @@ class Decided:
         ]
         computing = schedule.rows_of(Activity.COMPUTE)
         worker = schedule.peer[send] - 1
-        sequence = Sequence(
+        sequence = TransferSequence(
             worker=tuple(worker.tolist()),
             transfers=tuple(code),
             place=_places(problem, schedule.end[send]),

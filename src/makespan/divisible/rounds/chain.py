@@ -249,7 +249,7 @@ def costs_of(problem: DivisibleLoad) -> ChainCosts:
     )
 
 
-def chained(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
+def size_by_chain(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
     """Return the plan in which every chunk is critical, or None where there is none.
 
     All workers of the sequence compute at a finite speed. Complexity: O(chunks).

@@ -61,7 +61,7 @@ def _in_turn(problem: DivisibleLoad) -> tuple[bool, bool]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class LaneProblem:
     """A problem without an uplink whose plans, with data in so many lanes, keep that of another.
 
     0 lanes: nothing more is asked of them. ``same``: it has the same plans as the other.
@@ -72,7 +72,7 @@ class Shape:
     same: bool = False
 
 
-def shapes(problem: DivisibleLoad) -> Iterator[Shape]:
+def lane_problems(problem: DivisibleLoad) -> Iterator[LaneProblem]:
     """Yield a problem itself where there is no uplink that could be too narrow, else with lanes:
     one, two, and as many as there can be sends at a time.
     """
@@ -80,7 +80,7 @@ def shapes(problem: DivisibleLoad) -> Iterator[Shape]:
     star, master = problem.star, problem.star.master
     uplink = getattr(master, "uplink", None)
     if uplink is None:
-        yield Shape(problem=problem, same=True)
+        yield LaneProblem(problem=problem, same=True)
         return
     assert isinstance(master, Master)
     most = min(len(star), master.sends or len(star))
@@ -93,10 +93,10 @@ def shapes(problem: DivisibleLoad) -> Iterator[Shape]:
         send = np.maximum(star.send_per_unit, count / uplink)
         master = freed if apart else replace(freed, sends=count)
         each = replace(problem, platform=star.changed(send_per_unit=send, master=master))
-        yield Shape(problem=each, lanes=count if apart and count < len(star) else 0)
+        yield LaneProblem(problem=each, lanes=count if apart and count < len(star) else 0)
 
 
-def placed(problem: DivisibleLoad, shape: Shape, found: Solution) -> Solution:
+def place_in_lanes(problem: DivisibleLoad, shape: LaneProblem, found: Solution) -> Solution:
     """Return what was found for a shape as a solution of the problem itself."""
     goal = found.objective
     if not shape.same and problem.load != 0:  # other rates may do better
@@ -110,7 +110,7 @@ def placed(problem: DivisibleLoad, shape: Shape, found: Solution) -> Solution:
     return replace(found, schedule=schedule, objective=goal)
 
 
-def _in_lanes(problem: DivisibleLoad, shape: Shape, schedule: Schedule) -> Schedule:
+def _in_lanes(problem: DivisibleLoad, shape: LaneProblem, schedule: Schedule) -> Schedule:
     """Return the plan of a shape with its sends in lanes, each as early as one is free.
 
     Complexity: O(rows log rows).

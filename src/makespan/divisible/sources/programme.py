@@ -255,7 +255,7 @@ BETTER = 1e-9  # relative: by less, two plans are as good as each other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sized:
+class SizedLinks:
     """A sequence of links with the best amounts.
 
     ``value`` is less for better ones: the end of the plan, or minus the load by the deadline.
@@ -277,7 +277,7 @@ class Sequences:
         self.links = list(
             zip(*(each.tolist() for each in np.nonzero(self.scaled.linked)), strict=True)
         )
-        self.best: Sized | None = None
+        self.best: SizedLinks | None = None
         self._tried: set[tuple[tuple[Link, ...], tuple[bool, ...]]] = set()
 
     @property
@@ -285,7 +285,7 @@ class Sequences:
         """The plan of the best sequence."""
         return None if self.best is None else self.best.schedule
 
-    def tried(self, links: list[Link], computes: NDArray[np.bool_]) -> bool:
+    def try_links(self, links: list[Link], computes: NDArray[np.bool_]) -> bool:
         """Size a sequence, without the chunks that then are empty; say whether it is the best."""
         better = False
         while True:
@@ -301,15 +301,17 @@ class Sequences:
             made, used = built.order(answer), built.computing(answer)
             if self._beats(answer.value):
                 plan = built.plan(answer)
-                self.best = Sized(links=key[0], computes=key[1], value=answer.value, schedule=plan)
+                self.best = SizedLinks(
+                    links=key[0], computes=key[1], value=answer.value, schedule=plan
+                )
                 better = True
             if len(made) == len(links) and bool((used == computes).all()):
                 return better
             links, computes = [links[place] for place in sorted(made.tolist())], used
 
-    def tried_plan(self, schedule: Schedule) -> None:
+    def try_plan(self, schedule: Schedule) -> None:
         """Size the sequence of a plan."""
-        self.tried(*sequence_of(schedule, len(self.scaled.begin)))
+        self.try_links(*sequence_of(schedule, len(self.scaled.begin)))
 
     def _beats(self, value: float) -> bool:
         known = self.best
@@ -322,14 +324,14 @@ class Sequences:
             for links, computes in self._changed(self.best):
                 if self.control.expired():
                     return False
-                if self.tried(links, computes):
+                if self.try_links(links, computes):
                     found = True
                     break
             if not found:
                 return True
         return True
 
-    def _changed(self, known: Sized) -> Iterator[tuple[list[Link], NDArray[np.bool_]]]:
+    def _changed(self, known: SizedLinks) -> Iterator[tuple[list[Link], NDArray[np.bool_]]]:
         """Yield sequences that differ by a chunk: elsewhere, over another link, more, less."""
         links, computes = list(known.links), np.array(known.computes)
         count = len(links)
