@@ -136,6 +136,11 @@ def _other_returns(problem: DivisibleLoad) -> str | None:
     return None
 
 
+def condition(text: str, met: Callable[[DivisibleLoad], object], otherwise: str) -> Need:
+    """Need that a test is met; where it is not, the problem is as ``otherwise`` says."""
+    return Need(text, lambda problem: None if met(problem) else otherwise)
+
+
 ANY_STAR = Need("a star", _not_a(Star), decisive=True)
 A_STAR = Need("a star, its makespan to be least", _other_goal, decisive=True)
 FOR_MAKESPAN = Need("the makespan to be least", _other_goal)
@@ -157,49 +162,43 @@ NO_BUDGET = Need("no budget", is_given("budget"))
 NO_GIVEN_LOADS = Need("loads that are not given", is_given("loads"))
 NO_GIVEN_ORDER = Need("an order that is not given", is_given("order", "activation", "transfers"))
 NO_GIVEN_SEQUENCE = Need("no activation and no transfers", is_given("activation", "transfers"))
-A_LOAD = Need("a load", lambda problem: "load is open" if problem.load is None else None)
+A_LOAD = condition("a load", lambda problem: problem.load is not None, "load is open")
 WHOLE_LOAD = Need("a whole load, where units are whole", _broken_load)
 NO_DEADLINE = Need("no deadline", is_given("deadline"))
-A_MASTER = Need(
-    "a given master",
-    lambda problem: "platform.master is 'choose'" if problem.chooses_master else None,
+A_MASTER = condition(
+    "a given master", lambda problem: not problem.chooses_master, "platform.master is 'choose'"
 )
-A_BUS = Need(
+A_BUS = condition(
     "a bus (one send cost for all)",
-    lambda problem: None if problem.platform.is_bus else "the workers' send costs differ",
+    lambda problem: problem.platform.is_bus,
+    "the workers' send costs differ",
 )
-RETURNS = Need("returns", lambda problem: None if problem.has_returns else "nothing returns")
+RETURNS = condition("returns", lambda problem: problem.has_returns, "nothing returns")
 
-A_FRONT_END = Need(
+A_FRONT_END = condition(
     "a front end, or one chunk a worker",
-    lambda problem: None if problem.front_end or problem.served_once else "front_end is false",
+    lambda problem: problem.front_end or problem.served_once,
+    "front_end is false",
 )
-A_WORKER = Need("a worker", lambda problem: None if len(problem.star) else "there is no worker")
-IDLE_MASTER = Need(
+A_WORKER = condition("a worker", lambda problem: len(problem.star), "there is no worker")
+IDLE_MASTER = condition(
     "a master that does not compute",
-    lambda problem: "the master computes" if problem.master_computes else None,
+    lambda problem: not problem.master_computes,
+    "the master computes",
 )
 ONE_PORT = Need("one port", is_one_of("ports", 1))
-SEVERAL_ROUNDS = Need(
-    "several rounds", lambda problem: "rounds is 1" if problem.rounds == 1 else None
-)
+SEVERAL_ROUNDS = condition("several rounds", lambda problem: problem.rounds != 1, "rounds is 1")
 FINITE_SPEED = Need("a finite speed", positive("compute_per_unit"))
-A_GOAL = Need(
+A_GOAL = condition(
     "a load, or time for one",
-    lambda problem: (
-        None
-        if (problem.deadline if problem.load is None else problem.load)
-        else "nothing is to be done"
-    ),
+    lambda problem: problem.deadline if problem.load is None else problem.load,
+    "nothing is to be done",
 )
-SOME_LOAD = Need("a load above 0", lambda problem: "load is 0" if problem.load == 0 else None)
-NO_UPLINK = Need(
+SOME_LOAD = condition("a load above 0", lambda problem: problem.load != 0, "load is 0")
+NO_UPLINK = condition(
     "no shared uplink",
-    lambda problem: (
-        "platform.master.uplink is given"
-        if getattr(problem.star.master, "uplink", None) is not None
-        else None
-    ),
+    lambda problem: getattr(problem.star.master, "uplink", None) is None,
+    "platform.master.uplink is given",
 )
 
 
@@ -241,13 +240,10 @@ AFFINE_ONE_ROUND = (
     *OPEN_ONE_ROUND,
     NO_RETURNS,
     DIVISIBLE,
-    Need(
+    condition(
         "use = 'any' or a load",
-        lambda problem: (
-            "use is 'all' and load is open"
-            if problem.use == "all" and problem.load is None
-            else None
-        ),
+        lambda problem: problem.use == "any" or problem.load is not None,
+        "use is 'all' and load is open",
     ),
     *NO_WINDOWS,
 )
@@ -292,8 +288,8 @@ SEQUENCE_OF_CHUNKS = (
     A_FRONT_END,
     AFFINE_WORK,
 )
-OPEN_ROUNDS = Need(
-    "rounds = 'auto'", lambda problem: None if problem.rounds == "auto" else "rounds are given"
+OPEN_ROUNDS = condition(
+    "rounds = 'auto'", lambda problem: problem.rounds == "auto", "rounds are given"
 )
 POLICY = (
     A_STAR,

@@ -43,8 +43,27 @@ def cost(fixed: float, per_unit: float) -> str:
     return " + ".join(parts)
 
 
-def title(problem: DivisibleLoad, what: str) -> str:
-    return what if problem.load is None else f"{what}, {short(problem.load)} units of load"
+def _cost_of(platform: Star | Tree | Sources, of: str, index: int | tuple[int, int]) -> str:
+    return cost(getattr(platform, f"{of}_fixed")[index], getattr(platform, f"{of}_per_unit")[index])
+
+
+def _units(amounts: Floats) -> list[str]:
+    return [short(units) if units else "" for units in amounts.tolist()]
+
+
+def _diagram(
+    problem: DivisibleLoad, nodes: Nodes, edges: Edges, what: str, *said: str, hidden: str = ""
+) -> Diagram:
+    load = "" if problem.load is None else f", {short(problem.load)} units of load"
+    return Diagram(
+        nodes=nodes,
+        edges=edges,
+        title=what + load,
+        stands_for="machine",
+        carries="link",
+        bold="used by the plan",
+        notes=(*said, *([f"and {hidden}"] if hidden else [])),
+    )
 
 
 def sent(schedule: Schedule) -> Floats:
@@ -75,10 +94,8 @@ def of_sources(problem: DivisibleLoad, platform: Sources, schedule: Schedule | N
     source, worker = np.nonzero(linked)
     used = None
     if schedule is None:
-        labels = [
-            cost(platform.send_fixed[link], platform.send_per_unit[link])
-            for link in zip(source.tolist(), worker.tolist(), strict=True)
-        ]
+        links = zip(source.tolist(), worker.tolist(), strict=True)
+        labels = [_cost_of(platform, "send", link) for link in links]
         fixed = np.concatenate([platform.own_fixed, platform.compute_fixed])
         per_unit = np.concatenate([platform.own_per_unit, platform.compute_per_unit])
         notes = [cost(fixed[machine], per_unit[machine]) for machine in shown.tolist()]
@@ -90,26 +107,19 @@ def of_sources(problem: DivisibleLoad, platform: Sources, schedule: Schedule | N
         link = schedule.machine[sends], schedule.peer[sends] - count
         np.add.at(carried, link, schedule.amount[sends])
         used = carried[source, worker] > 0
-        labels = [short(units) if units else "" for units in carried[source, worker].tolist()]
+        labels = _units(carried[source, worker])
         loads = computed(schedule)
         notes = [share(loads, machine) for machine in shown.tolist()]
     hidden = len(problem.machines) - len(shown)
-    return Diagram(
-        nodes=Nodes(
-            label=[problem.machines[machine] for machine in shown.tolist()],
-            note=notes,
-            item=shown,
-            layer=np.repeat([0, 1], [len(above), len(below)]),
-        ),
-        edges=Edges(source=source, target=worker + len(above), label=labels, bold=used),
-        title=title(problem, f"{count:,} sources, {len(platform):,} workers"),
-        stands_for="machine",
-        carries="link",
-        bold="used by the plan",
-        notes=(
-            COSTS_OF_SOURCES if schedule is None else AMOUNTS,
-            *([f"and {hidden:,} more machines"] if hidden else []),
-        ),
+    layer = np.repeat([0, 1], [len(above), len(below)])
+    label = [problem.machines[machine] for machine in shown.tolist()]
+    return _diagram(
+        problem,
+        Nodes(label=label, note=notes, item=shown, layer=layer),
+        Edges(source=source, target=worker + len(above), label=labels, bold=used),
+        f"{count:,} sources, {len(platform):,} workers",
+        COSTS_OF_SOURCES if schedule is None else AMOUNTS,
+        hidden=f"{hidden:,} more machines" if hidden else "",
     )
 
 
@@ -140,7 +150,7 @@ def platform(
 
 def _work(star: Star, worker: int) -> str:
     """Return a computing cost as people write it, with what units cost beyond sizes."""
-    affine = cost(star.compute_fixed[worker], star.compute_per_unit[worker])
+    affine = _cost_of(star, "compute", worker)
     slower = (f"{short(rate)} beyond {short(size)}" for size, rate in star.beyond.of_worker(worker))
     return ", ".join([affine, *slower])
 
@@ -162,9 +172,7 @@ def _star(problem: DivisibleLoad, star: Star, schedule: Schedule | None) -> Diag
         at = len(schedule.machines) - len(star)  # the master stands before the workers
         carried = sent(schedule)
         notes = [share(loads, at + index) for index in range(shown)]
-        sends = [
-            short(carried[at + index]) if carried[at + index] else "" for index in range(shown)
-        ]
+        sends = _units(carried[at : at + shown])
         top_note = share(loads, 0) if at else ""
         used = carried[at : at + shown] > 0
     if hidden:
@@ -182,8 +190,7 @@ def _star(problem: DivisibleLoad, star: Star, schedule: Schedule | None) -> Diag
         node_notes.append("")
         item.append(-1)
         above = [(0, 1)]
-        send = cost(star.send_fixed[0], star.send_per_unit[0])
-        labels = ["" if schedule is not None else send, *labels]
+        labels = ["" if schedule is not None else _cost_of(star, "send", 0), *labels]
         bold = None if bold is None else np.append(bold.any(), bold)
     base = len(node_names)
     edges = [*above, *((base - 1, base + index) for index in range(count))]
@@ -199,32 +206,24 @@ def _star(problem: DivisibleLoad, star: Star, schedule: Schedule | None) -> Diag
     if master is None:
         said = [
             f"one of the machines becomes the master; sending x units takes "
-            f"{cost(star.send_fixed[0], star.send_per_unit[0])} seconds",
+            f"{_cost_of(star, 'send', 0)} seconds",
             "in a box: seconds to compute x units",
         ]
-    return Diagram(
-        nodes=Nodes(
-            label=[*node_names, *names],
-            note=[*node_notes, *notes],
-            bar=bar if on_bus else None,
-            item=np.array([*item, *range(first, first + shown), *[-1] * bool(hidden)]),
-        ),
-        edges=Edges(
-            source=source, target=target, label=labels, bold=bold, arrow=master is not None
-        ),
-        title=title(problem, f"{what} of {len(star):,} workers"),
-        stands_for="machine",
-        carries="link",
-        bold="used by the plan",
-        notes=tuple(said),
+    nodes = Nodes(
+        label=[*node_names, *names],
+        note=[*node_notes, *notes],
+        bar=bar if on_bus else None,
+        item=np.array([*item, *range(first, first + shown), *[-1] * bool(hidden)]),
     )
+    links = Edges(source=source, target=target, label=labels, bold=bold, arrow=master is not None)
+    return _diagram(problem, nodes, links, f"{what} of {len(star):,} workers", *said)
 
 
 def _link(star: Star, index: int, *, sent: bool) -> str:
     """Return the costs of a worker's link: of sending, and of returning where that costs."""
-    words = [cost(star.send_fixed[index], star.send_per_unit[index])] if sent else []
-    if star.return_fixed[index] or star.return_per_unit[index]:
-        words.append(f"↩ {cost(star.return_fixed[index], star.return_per_unit[index])}")
+    words = [_cost_of(star, "send", index)] if sent else []
+    if star.returns[index]:
+        words.append(f"↩ {_cost_of(star, 'return', index)}")
     return " ".join(words)
 
 
@@ -238,27 +237,23 @@ def _tree(problem: DivisibleLoad, tree: Tree, schedule: Schedule | None) -> Diag
         shown += children.get(node, [])[: max(0, MOST_NODES - len(shown))]
     place = {node: index for index, node in enumerate(shown)}
     lines = [(place[int(tree.parent[node])], place[node]) for node in shown[1:]]
-    labels = [cost(tree.send_fixed[node], tree.send_per_unit[node]) for node in shown[1:]]
-    notes = [cost(tree.compute_fixed[node], tree.compute_per_unit[node]) for node in shown]
+    labels = [_cost_of(tree, "send", node) for node in shown[1:]]
+    notes = [_cost_of(tree, "compute", node) for node in shown]
     used = None
     if schedule is not None:
         loads, carried = computed(schedule), sent(schedule)
         notes = [share(loads, node) for node in shown]
-        labels = [short(carried[node]) if carried[node] else "" for node in shown[1:]]
+        labels = _units(carried[shown[1:]])
         used = carried[shown[1:]] > 0
     source, target = np.array(lines, dtype=np.int64).reshape(-1, 2).T
     hidden = len(tree) - len(shown)
-    return Diagram(
-        nodes=Nodes(label=[tree.names[node] for node in shown], note=notes, item=np.array(shown)),
-        edges=Edges(source=source, target=target, label=labels, bold=used),
-        title=title(problem, f"tree of {len(tree):,} nodes"),
-        stands_for="machine",
-        carries="link",
-        bold="used by the plan",
-        notes=(
-            COSTS if schedule is None else AMOUNTS,
-            *([f"and {hidden:,} more nodes below"] if hidden else []),
-        ),
+    return _diagram(
+        problem,
+        Nodes(label=[tree.names[node] for node in shown], note=notes, item=np.array(shown)),
+        Edges(source=source, target=target, label=labels, bold=used),
+        f"tree of {len(tree):,} nodes",
+        COSTS if schedule is None else AMOUNTS,
+        hidden=f"{hidden:,} more nodes below" if hidden else "",
     )
 
 

@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 
 from makespan.core.cached import cached_property
-from makespan.core.costs import Affine
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
@@ -227,16 +226,15 @@ class DivisibleLoad(Statement, Pictured):
         The master's own link is unused; the other machines are the workers, in their order. What
         lies with it is not sent in chunks: it computes all at its cost per unit, none beyond.
         """
-        star = self.star
-        chosen = star.worker(index)
-        cost = Affine(float(star.compute_fixed[index]), float(star.compute_per_unit[index]))
+        star, chosen = self.star, self.star.names[index]
+        cost = star._cost("compute", index)
 
         def without(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-            return names and tuple(name for name in names if name != chosen.name)
+            return names and tuple(name for name in names if name != chosen)
 
         return replace(
             self,
-            platform=star.without(index, Master(name=chosen.name, compute=cost)),
+            platform=star.without(index, Master(name=chosen, compute=cost)),
             order=without(self.order),
             return_order=without(self.return_order),
         )

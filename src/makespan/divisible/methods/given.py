@@ -31,7 +31,7 @@ from makespan.divisible.timing import timed
         needs.A_MASTER,
         needs.ANY_WORKERS,
         needs.NO_GIVEN_SEQUENCE,
-        Need("no load", lambda problem: None if problem.load == 0 else "there is a load"),
+        needs.condition("no load", lambda problem: problem.load == 0, "there is a load"),
     ),
     proves="no plan ends before it starts",
     complexity="O(1)",
@@ -61,11 +61,12 @@ def _front_end_or_one_each(problem: DivisibleLoad) -> str | None:
     name="given-loads",
     needs=(
         needs.A_STAR,
-        Need("given loads", lambda problem: None if problem.loads else "loads is not given"),
+        needs.condition("given loads", lambda problem: problem.loads, "loads is not given"),
         needs.A_MASTER,
-        Need(
+        needs.condition(
             "one chunk a worker",
-            lambda problem: None if problem.served_once else "a worker may be served twice",
+            lambda problem: problem.served_once,
+            "a worker may be served twice",
         ),
         Need("no returns, or transfers", _open_returns),
         Need("links without a shared limit", _front_end_or_one_each),
@@ -183,9 +184,10 @@ MAX_PROGRAMMED = 30_000
     name="activation",
     needs=(
         *needs.SEQUENCE_OF_CHUNKS,
-        Need(
+        needs.condition(
             "an activation",
-            lambda problem: None if problem.activation is not None else "activation is not given",
+            lambda problem: problem.activation is not None,
+            "activation is not given",
         ),
         needs.NO_WORKER_DEADLINES,
         needs.NO_BUDGET,

@@ -72,11 +72,10 @@ def _shared_returns(problem: DivisibleLoad) -> str | None:
         Need("one round, or rounds = 'auto'", needs.is_one_of("rounds", 1, "auto")),
         Need("results on free links in one round, or none", _shared_returns),
         needs.FINITE_RATES,
-        Need(
+        needs.condition(
             "a machine that computes",
-            lambda problem: (
-                None if len(problem.star) or problem.master_computes else "there is no worker"
-            ),
+            lambda problem: len(problem.star) or problem.master_computes,
+            "there is no worker",
         ),
     ),
     proves="one round, nothing shared: every worker alone is busy for the whole time",

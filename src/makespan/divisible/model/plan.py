@@ -132,6 +132,28 @@ def sends_by_start(schedule: Schedule) -> Integers:
     return sends[np.argsort(schedule.start[sends], kind="stable")]
 
 
+def rounds_of(send: Sequence[int], place: Sequence[int] | None = None) -> list[int]:
+    """Return the round of each chunk, from 0, each round as long as it can be.
+
+    A round holds no worker twice; with ``place``, that of each worker in an order, it follows that.
+
+    >>> rounds_of([1, 2, 1, 1])
+    [0, 0, 1, 2]
+    """
+    if place is None and len(set(send)) == len(send):
+        return [0] * len(send)
+    number, numbers, last = 0, [], -1
+    served: set[int] = set()
+    for worker in send:
+        if worker in served or (place is not None and place[worker] <= last):
+            number += 1
+            served.clear()
+        served.add(worker)
+        last = -1 if place is None else place[worker]
+        numbers.append(number)
+    return numbers
+
+
 def sends_then_returns(count: int, returned: ArrayLike) -> Integers:
     """Return the transfers that send ``count`` chunks in order, then return some of them.
 

@@ -194,16 +194,12 @@ class Star(Columns):
 
     def worker(self, index: int) -> Worker:
         """Return one worker as an object."""
-
-        def cost(of: str) -> Affine:
-            fixed = float(getattr(self, f"{of}_fixed")[index])
-            return Affine(fixed, float(getattr(self, f"{of}_per_unit")[index]))
-
-        back, price, compute = cost("return"), cost("price"), cost("compute")
+        back, price = self._cost("return", index), self._cost("price", index)
+        compute = self._cost("compute", index)
         second, beyond = float(self.price_per_second[index]), self.beyond.of_worker(index)
         return Worker(
             name=self.names[index],
-            send=cost("send"),
+            send=self._cost("send", index),
             compute=Convex(compute.fixed, compute.per_unit, beyond) if beyond else compute,
             return_=None if back == NO_COST else back,
             memory=float(self.memory[index]),
@@ -214,13 +210,16 @@ class Star(Columns):
 
     def without(self, index: int, master: Master) -> Star:
         """Return the star of the other workers, in their order, with another master."""
-        pairs = self.beyond.pairs if self.beyond else None
-        return Star.from_arrays(
-            names=tuple(name for place, name in enumerate(self.names) if place != index),
-            master=master,
-            compute_beyond=pairs and pairs[:index] + pairs[index + 1 :],
-            **{name: np.delete(getattr(self, name), index) for name in NUMBERS},
-        )
+        rows = np.delete(np.arange(len(self)), index)
+        return self.at(rows, names=tuple(self.names[row] for row in rows), master=master)
+
+    def at(
+        self, rows: Integers, *, names: Sequence[str], master: Master | Literal["choose"]
+    ) -> Star:
+        """Return the star of the workers at some rows, by other names."""
+        pairs = [self.beyond.of_worker(row) for row in rows] if self.beyond else None
+        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in NUMBERS}
+        return Star.from_arrays(names=names, master=master, compute_beyond=pairs, **columns)
 
     def changed(self, *, master: Master | None = None, **columns: Any) -> Star:
         """Return the star with another master, or with other columns."""

@@ -214,15 +214,8 @@ class Sources(Columns):
             Source(
                 name=name,
                 load=None if self.held is None else float(self.held[index]),
-                send=tuple(
-                    Affine(float(fixed), float(per_unit))
-                    for fixed, per_unit in zip(
-                        self.send_fixed[index], self.send_per_unit[index], strict=True
-                    )
-                ),
-                compute=Affine(float(self.own_fixed[index]), float(self.own_per_unit[index]))
-                if self.computes[index]
-                else None,
+                send=tuple(self._cost("send", (index, worker)) for worker in range(len(self))),
+                compute=self._cost("own", index) if self.computes[index] else None,
                 release=float(self.source_release[index]),
             )
             for index, name in enumerate(self.source_names)

@@ -225,12 +225,8 @@ class Tree(Columns):
             TreeNode(
                 name=self.names[index],
                 parent=None if parent == ROOT else self.names[parent],
-                send=Affine(float(self.send_fixed[index]), float(self.send_per_unit[index])),
-                compute=Affine(
-                    float(self.compute_fixed[index]), float(self.compute_per_unit[index])
-                )
-                if self.computes[index]
-                else None,
+                send=self._cost("send", index),
+                compute=self._cost("compute", index) if self.computes[index] else None,
             )
             for index, parent in enumerate(self.parent.tolist())
         )

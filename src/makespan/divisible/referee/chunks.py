@@ -18,7 +18,7 @@ def kind(reading: Reading) -> Iterator[Violation]:
     known = (found == Activity.SEND) | (found == Activity.COMPUTE) | (found == Activity.RETURN)
     for row in np.flatnonzero(~known).tolist():
         word = WORDS[int(reading.schedule.kind[row])]
-        message = f"{reading.told(row)} is a {word}; here there are sends, computations and returns"
+        message = f"{reading.describe(row)} is a {word}; here there are sends, computations and returns"
         yield reading.violation("kind", message, row)
 
 
@@ -34,7 +34,7 @@ def route(reading: Reading) -> Iterator[Violation]:
         peer = int(schedule.peer[row])
         receiver = schedule.machines[peer] if peer >= 0 else "no machine"
         if schedule.kind[row] == Activity.COMPUTE:
-            message = f"{reading.told(row)} has the peer {receiver}; a computation has none"
+            message = f"{reading.describe(row)} has the peer {receiver}; a computation has none"
         elif schedule.kind[row] == Activity.SEND:
             message = (
                 f"chunk {int(schedule.item[row])} is sent from {sender} to {receiver}; "
@@ -51,9 +51,9 @@ def route(reading: Reading) -> Iterator[Violation]:
 def chunk(reading: Reading) -> Iterator[Violation]:
     """Each chunk is sent, computed and, with a return cost, returned: each exactly once."""
     for row in reading.repeated.tolist():
-        yield reading.violation("chunk", f"{reading.told(row)} stands twice", row)
+        yield reading.violation("chunk", f"{reading.describe(row)} stands twice", row)
     for row in reading.orphans.tolist():
-        yield reading.violation("chunk", f"{reading.told(row)} is of a chunk never sent", row)
+        yield reading.violation("chunk", f"{reading.describe(row)} is of a chunk never sent", row)
     returns = reading.platform.returns[reading.worker_of(reading.send)]
     tests = (
         (reading.compute == NONE, "but never computed"),
@@ -67,7 +67,7 @@ def chunk(reading: Reading) -> Iterator[Violation]:
             yield reading.violation("chunk", message, row)
     for index in np.flatnonzero(~returns & (reading.return_ != NONE)).tolist():
         row = int(reading.return_[index])
-        message = f"{reading.told(row)} is too much: it has no return cost, so nothing returns"
+        message = f"{reading.describe(row)} is too much: it has no return cost, so nothing returns"
         yield reading.violation("chunk", message, row)
 
 
@@ -79,7 +79,7 @@ def machine(reading: Reading) -> Iterator[Violation]:
         wrong = np.flatnonzero(schedule.machine[row] != schedule.peer[send])
         for first, second in zip(send[wrong].tolist(), row[wrong].tolist(), strict=True):
             name = schedule.machines[int(schedule.peer[first])]
-            message = f"{reading.told(second)}: the chunk was sent to {name}"
+            message = f"{reading.describe(second)}: the chunk was sent to {name}"
             yield reading.violation("machine", message, first, second)
 
 
@@ -94,7 +94,7 @@ def amount(reading: Reading) -> Iterator[Violation]:
         for index in np.flatnonzero(difference > reading.units).tolist():
             first, second = int(send[index]), int(row[index])
             message = (
-                f"{reading.told(second)} handles {float(amounts[second])!r} units, "
+                f"{reading.describe(second)} handles {float(amounts[second])!r} units, "
                 f"but {float(amounts[first])!r} were sent"
             )
             excess = float(difference[index])
@@ -108,7 +108,7 @@ def empty(reading: Reading) -> Iterator[Violation]:
     if problem.activation is not None or problem.transfers is not None or problem.use == "all":
         nothing &= (schedule.kind == Activity.COMPUTE) & (schedule.machine == MASTER)
     for row in np.flatnonzero(nothing).tolist():
-        message = f"{reading.told(row)} is empty; only chunks that the problem asks for may be"
+        message = f"{reading.describe(row)} is empty; only chunks that the problem asks for may be"
         yield reading.violation("empty", message, row)
 
 
@@ -168,7 +168,7 @@ def integral(reading: Reading) -> Iterator[Violation]:
     amount = reading.schedule.amount
     off = np.abs(amount - np.round(amount))
     for row in np.flatnonzero(off > RELATIVE_TOLERANCE).tolist():
-        message = f"{reading.told(row)} handles {float(amount[row])!r} units, not a whole number"
+        message = f"{reading.describe(row)} handles {float(amount[row])!r} units, not a whole number"
         yield reading.violation("integral", message, row, excess=float(off[row]))
 
 
@@ -180,7 +180,7 @@ def memory(reading: Reading) -> Iterator[Violation]:
     over = reading.schedule.amount[reading.sends] - limit
     for index in np.flatnonzero(over > reading.units).tolist():
         row = int(reading.sends[index])
-        message = f"{reading.told(row)} is {float(reading.schedule.amount[row])!r} units, "
+        message = f"{reading.describe(row)} is {float(reading.schedule.amount[row])!r} units, "
         message += f"but its memory holds {float(limit[index])!r}"
         yield reading.violation("memory", message, row, excess=float(over[index]))
 

@@ -206,7 +206,7 @@ def uplink(reading: Reading) -> Iterator[Violation]:
     short = amount / rate - (end - start)
     for index in np.flatnonzero(short > reading.seconds).tolist():
         row = int(rows[index])
-        message = f"the data of {reading.told(row)} flow for {end[index] - start[index]:.12g}, "
+        message = f"the data of {reading.describe(row)} flow for {end[index] - start[index]:.12g}, "
         message += f"but the uplink needs {amount[index] / rate:.12g}"
         yield reading.violation("uplink", message, row, excess=float(short[index]))
     flow = amount / np.maximum(end - start + reading.seconds, np.finfo(np.float64).tiny)
@@ -231,8 +231,8 @@ def _crowded(rule: str, message: str, rows: Integers, crowd: Crowd, limit: float
 def _overlap_violation(reading: Reading, rule: str, overlap: Overlap, why: str) -> Violation:
     schedule, (first, second, seconds) = reading.schedule, overlap
     message = (
-        f"{reading.told(second)} starts at {schedule.start[second]:.12g}, "
-        f"but {reading.told(first)} ends at {schedule.end[first]:.12g}: {why}"
+        f"{reading.describe(second)} starts at {schedule.start[second]:.12g}, "
+        f"but {reading.describe(first)} ends at {schedule.end[first]:.12g}: {why}"
     )
     return reading.violation(rule, message, first, second, excess=seconds)
 

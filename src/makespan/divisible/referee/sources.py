@@ -45,11 +45,11 @@ def route(reading: Reading) -> Iterator[Violation]:
         message += f"to {to}; a send goes from a source to a worker that it has a link to"
         yield reading.violation("route", message, row)
     for row in reading.computes[schedule.peer[reading.computes] != NONE].tolist():
-        message = f"{reading.told(row)} has the peer {names[schedule.peer[row]]}; it has none"
+        message = f"{reading.describe(row)} has the peer {names[schedule.peer[row]]}; it has none"
         yield reading.violation("route", message, row)
     own = schedule.machine[reading.own]
     for row in reading.own[~platform.computes[own]].tolist():
-        message = f"{reading.told(row)}: a source without a compute cost does not compute"
+        message = f"{reading.describe(row)}: a source without a compute cost does not compute"
         yield reading.violation("master", message, row)
 
 

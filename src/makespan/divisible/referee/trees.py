@@ -100,7 +100,7 @@ def _row_violations(reading: TreeReading, row: int, stray: bool, first: int) -> 
         yield reading.violation("route", text, row)
         return
     if kind not in (Activity.SEND, Activity.COMPUTE):
-        text = f"{reading.told(row)} is a {WORDS[kind]}; on a tree there are sends and computations"
+        text = f"{reading.describe(row)} is a {WORDS[kind]}; on a tree there are sends and computations"
         yield reading.violation("kind", text, row)
         return
     what = reading.describe(row)
@@ -188,5 +188,5 @@ def _deadline(reading: TreeReading) -> Iterator[Violation]:
         return
     for row in np.flatnonzero(reading.schedule.end > limit + reading.seconds).tolist():
         late = float(reading.schedule.end[row]) - limit
-        text = f"{reading.told(row)} ends {late!r} after the deadline"
+        text = f"{reading.describe(row)} ends {late!r} after the deadline"
         yield reading.violation("deadline", text, row, excess=late)

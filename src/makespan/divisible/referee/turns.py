@@ -160,7 +160,7 @@ def _beyond_rounds(
     row = breaks[allowed]
     message = (
         f"the {what}s make {len(breaks)} rounds where each {each}, but rounds is {allowed}; "
-        f"the first too many begins with {reading.told(row)} at {reading.schedule.start[row]:.12g}"
+        f"the first too many begins with {reading.describe(row)} at {reading.schedule.start[row]:.12g}"
     )
     return reading.violation(rule, message, row, excess=float(len(breaks) - allowed))
 
@@ -216,7 +216,7 @@ def _follows(
         while waiting:
             row = int(line.rows[waiting[0]])
             if place == len(entries):
-                message = f"{reading.told(row)} is beyond the given {rule}"
+                message = f"{reading.describe(row)} is beyond the given {rule}"
                 yield reading.violation(rule, message, row)
                 return
             fitting = [at for at in waiting if found[at] == entries[place]]
@@ -224,7 +224,7 @@ def _follows(
                 waiting.remove(fitting[0])
             elif not may_miss[place]:
                 wanted = _describe_entry(reading, *entries[place])
-                message = f"{reading.told(row)} stands where {field}[{place}] is {wanted}"
+                message = f"{reading.describe(row)} stands where {field}[{place}] is {wanted}"
                 yield reading.violation(rule, message, row)
                 return
             place += 1
@@ -261,8 +261,8 @@ def discipline(reading: Reading) -> Iterator[Violation]:
     for index in np.flatnonzero(returned[order[1:]] < returned[order[:-1]]).tolist():
         first, second = (int(reading.return_[chunk[at]]) for at in order[index : index + 2])
         message = (
-            f"{reading.told(first)} starts at {reading.schedule.start[first]:.12g} and "
-            f"{reading.told(second)} at {reading.schedule.start[second]:.12g}, "
+            f"{reading.describe(first)} starts at {reading.schedule.start[first]:.12g} and "
+            f"{reading.describe(second)} at {reading.schedule.start[second]:.12g}, "
             f"which is not {wanted}"
         )
         yield reading.violation("discipline", message, first, second)

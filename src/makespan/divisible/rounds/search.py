@@ -14,6 +14,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import compiles, pays
+from makespan.divisible.model.plan import rounds_of
 from makespan.divisible.rounds.chain import ChainCosts, chain, is_sound
 
 COMPILE_FROM = 60  # chunks times workers; below, plain loops are done before a compiler
@@ -77,17 +78,10 @@ class Task:
 
     def allows(self, sequence: list[int]) -> bool:
         """Whether the sequence makes no more rounds than it may."""
-        if self.most_rounds == 0:
-            return True
-        number, last, served = 0, -1, set[int]()
-        for worker in sequence:
-            place = int(self.place[worker])
-            if number == 0 or (place <= last if self.ordered else worker in served):
-                number += 1
-                served.clear()
-            served.add(worker)
-            last = place
-        return number <= self.most_rounds
+        place = self.place.tolist() if self.ordered else None
+        return (
+            not self.most_rounds or max(rounds_of(sequence, place), default=-1) < self.most_rounds
+        )
 
 
 def search(

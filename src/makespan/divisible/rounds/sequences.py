@@ -13,6 +13,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from makespan.divisible.model.plan import rounds_of
 from makespan.divisible.problem import DivisibleLoad
 
 Send = tuple[int, ...]
@@ -180,7 +181,7 @@ class Allowed:
             return False
         if self.entries is not None:
             return self._follows(send, self.entries)
-        return self.rounds is None or max(self._rounds(send), default=0) < self.rounds
+        return self.rounds is None or max(rounds_of(send, self.place), default=0) < self.rounds
 
     def returned(self, send: Send, lifo: bool) -> list[int]:
         """Return the chunks whose results return, in an order that is allowed.
@@ -195,7 +196,7 @@ class Allowed:
             return [left[each].popleft() for each in self.back_entries if left.get(each)]
         place = self.back_place
         if place is not None:
-            round_of = self._rounds(send)
+            round_of = rounds_of(send, self.place)
             return sorted(chunks, key=lambda chunk: (round_of[chunk], place[send[chunk]]))
         lifo = self.discipline == "lifo" if self.discipline is not None else lifo
         return chunks[::-1] if lifo else chunks
@@ -220,21 +221,6 @@ class Allowed:
         """Whether the order of returns is part of the answer."""
         given = (self.back_entries, self.back_place, self.discipline)
         return any(self.returns) and all(each is None for each in given)
-
-    def _rounds(self, send: Send) -> list[int]:
-        """Return the round of each chunk, each round as long as it can be."""
-        number, numbers = 0, []
-        served: set[int] = set()
-        last = -1
-        for worker in send:
-            behind = self.place is not None and self.place[worker] <= last
-            if worker in served or behind:
-                number += 1
-                served = set()
-            served.add(worker)
-            last = -1 if self.place is None else self.place[worker]
-            numbers.append(number)
-        return numbers
 
     def _follows(self, send: Send, entries: Send) -> bool:
         """Whether entries are missing only where they may."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from makespan.core.schedule import Schedule
 from makespan.core.sensitivity import Copied, Varied
-from makespan.divisible.model.platform import NUMBERS, Star
+from makespan.divisible.model.platform import Star
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import RULES as OF_NODES, Tree
 from makespan.divisible.problem import DivisibleLoad
@@ -72,19 +71,12 @@ def _with_copy(problem: DivisibleLoad, index: int) -> DivisibleLoad:
     if isinstance(platform, Sources):
         return replace(problem, platform=platform.with_copy(index, name))
     names = (*platform.names[:at], name, *platform.names[at:])
+    rows = np.insert(np.arange(len(platform)), at, index)
     if isinstance(platform, Tree):
-        parent = platform.parent + (platform.parent > index)
-        more = _inserted(platform, OF_NODES, at)
-        above = np.insert(parent, at, parent[index])
+        above = (platform.parent + (platform.parent > index))[rows]
+        more = {name: getattr(platform, name)[rows] for name in OF_NODES}
         return replace(problem, platform=Tree.from_arrays(names=names, parent=above, **more))
-    assert isinstance(platform, Star)
-    pairs = platform.beyond.pairs
-    star = Star.from_arrays(
-        names=names,
-        master=platform.master,
-        compute_beyond=[*pairs[:at], pairs[index], *pairs[at:]],
-        **_inserted(platform, NUMBERS, at),
-    )
+    star = platform.at(rows, names=names, master=platform.master)
 
     def behind(order: tuple[str, ...] | None) -> tuple[str, ...] | None:
         if order is None:
@@ -98,10 +90,3 @@ def _with_copy(problem: DivisibleLoad, index: int) -> DivisibleLoad:
         order=behind(problem.order),
         return_order=behind(problem.return_order),
     )
-
-
-def _inserted(platform: Star | Tree, columns: Any, at: int) -> dict[str, Any]:
-    return {
-        name: np.insert(getattr(platform, name), at, getattr(platform, name)[at - 1])
-        for name in columns
-    }
