@@ -170,7 +170,7 @@ A_MASTER = condition(
 )
 A_BUS = condition(
     "a bus (one send cost for all)",
-    lambda problem: problem.platform.is_bus,
+    lambda problem: problem.star.is_bus,
     "the workers' send costs differ",
 )
 RETURNS = condition("returns", lambda problem: problem.has_returns, "nothing returns")

@@ -211,7 +211,7 @@ class Star(Columns):
     def without(self, index: int, master: Master) -> Star:
         """Return the star of the other workers, in their order, with another master."""
         rows = np.delete(np.arange(len(self)), index)
-        return self.at(rows, names=tuple(self.names[row] for row in rows), master=master)
+        return self.at(rows, names=tuple(self.names[row] for row in rows.tolist()), master=master)
 
     def at(
         self, rows: Integers, *, names: Sequence[str], master: Master | Literal["choose"]

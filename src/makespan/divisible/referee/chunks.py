@@ -18,7 +18,9 @@ def kind(reading: Reading) -> Iterator[Violation]:
     known = (found == Activity.SEND) | (found == Activity.COMPUTE) | (found == Activity.RETURN)
     for row in np.flatnonzero(~known).tolist():
         word = WORDS[int(reading.schedule.kind[row])]
-        message = f"{reading.describe(row)} is a {word}; here there are sends, computations and returns"
+        message = (
+            f"{reading.describe(row)} is a {word}; here there are sends, computations and returns"
+        )
         yield reading.violation("kind", message, row)
 
 
@@ -168,7 +170,9 @@ def integral(reading: Reading) -> Iterator[Violation]:
     amount = reading.schedule.amount
     off = np.abs(amount - np.round(amount))
     for row in np.flatnonzero(off > RELATIVE_TOLERANCE).tolist():
-        message = f"{reading.describe(row)} handles {float(amount[row])!r} units, not a whole number"
+        message = (
+            f"{reading.describe(row)} handles {float(amount[row])!r} units, not a whole number"
+        )
         yield reading.violation("integral", message, row, excess=float(off[row]))
 
 
