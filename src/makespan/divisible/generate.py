@@ -19,6 +19,17 @@ from makespan.divisible.problem import DivisibleLoad
 
 TOPOLOGIES = ("star", "bus", "tree", "sources")
 MAX_WORKERS = 10**7
+RULES = {
+    "workers": whole("workers are", 1, MAX_WORKERS),
+    "children": whole("children are", 1, MAX_WORKERS),
+    "sources": whole("sources are", 1, MAX_WORKERS),
+    "load": LOAD,
+    "heterogeneity": Rule("heterogeneity is 1 or more", low=1.0),
+    "ratio": Rule("a ratio is above 0", strictly=True),
+    "latency": Rule("a latency is 0 or more"),
+    "returns": Rule("returns are a share of the cost of sending"),
+}
+SLOWDOWN = Rule("a slowdown is 1 or more", low=1.0)
 ON = {"tree": "on a tree", "sources": "with several sources"}
 
 
@@ -81,24 +92,7 @@ def generate(
     >>> problem.platform.compute_per_unit.tolist()
     [10.0, 10.0, 10.0]
     """
-    mistakes = Mistakes()
-    mistakes.number("workers", workers, whole("workers are", 1, MAX_WORKERS))
-    mistakes.number("children", children, whole("children are", 1, MAX_WORKERS))
-    mistakes.number("sources", sources, whole("sources are", 1, MAX_WORKERS))
-    mistakes.number("load", load, LOAD)
-    mistakes.number("heterogeneity", heterogeneity, Rule("heterogeneity is 1 or more", low=1.0))
-    mistakes.number("ratio", ratio, Rule("a ratio is above 0", strictly=True))
-    mistakes.number("latency", latency, Rule("a latency is 0 or more"))
-    mistakes.number("returns", returns, Rule("returns are a share of the cost of sending"))
-    if topology not in TOPOLOGIES:
-        mistakes.add("topology", f"{quoted(topology)} must be one of {', '.join(TOPOLOGIES)}")
-    mistakes.number("slowdown", slowdown, Rule("a slowdown is 1 or more", low=1.0))
-    if topology in ON and not mistakes and returns:
-        mistakes.add("returns", f"nothing returns {ON[topology]}; leave it out")
-    if topology in ON and not mistakes and slowdown > 1:
-        mistakes.add("slowdown", f"{ON[topology]} all units cost alike; leave it out")
-    mistakes.flag("master_computes", master_computes)
-    mistakes.raise_if_any()
+    _check_options(locals())
     count = workers + (topology == "tree")
     spread = _Spread(rng, heterogeneity)
     compute = ratio * spread.drawn(count)
@@ -124,6 +118,21 @@ def generate(
     return DivisibleLoad(
         load=load, platform=Star.from_arrays(master=Master(compute=own), **columns)
     )
+
+
+def _check_options(given: dict[str, Any]) -> None:
+    mistakes, topology = Mistakes(), given["topology"]
+    for name, rule in RULES.items():
+        mistakes.number(name, given[name], rule)
+    if topology not in TOPOLOGIES:
+        mistakes.add("topology", f"{quoted(topology)} must be one of {', '.join(TOPOLOGIES)}")
+    mistakes.number("slowdown", given["slowdown"], SLOWDOWN)
+    if topology in ON and not mistakes and given["returns"]:
+        mistakes.add("returns", f"nothing returns {ON[topology]}; leave it out")
+    if topology in ON and not mistakes and given["slowdown"] > 1:
+        mistakes.add("slowdown", f"{ON[topology]} all units cost alike; leave it out")
+    mistakes.flag("master_computes", given["master_computes"])
+    mistakes.raise_if_any()
 
 
 class _Spread:

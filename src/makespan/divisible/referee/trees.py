@@ -100,7 +100,8 @@ def _row_violations(reading: TreeReading, row: int, stray: bool, first: int) -> 
         yield reading.violation("route", text, row)
         return
     if kind not in (Activity.SEND, Activity.COMPUTE):
-        text = f"{reading.describe(row)} is a {WORDS[kind]}; on a tree there are sends and computations"
+        text = f"{reading.describe(row)} is a {WORDS[kind]}; "
+        text += "on a tree there are sends and computations"
         yield reading.violation("kind", text, row)
         return
     what = reading.describe(row)

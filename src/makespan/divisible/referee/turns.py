@@ -160,7 +160,8 @@ def _beyond_rounds(
     row = breaks[allowed]
     message = (
         f"the {what}s make {len(breaks)} rounds where each {each}, but rounds is {allowed}; "
-        f"the first too many begins with {reading.describe(row)} at {reading.schedule.start[row]:.12g}"
+        f"the first too many begins with {reading.describe(row)} "
+        f"at {reading.schedule.start[row]:.12g}"
     )
     return reading.violation(rule, message, row, excess=float(len(breaks) - allowed))
 
