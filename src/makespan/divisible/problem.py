@@ -11,7 +11,7 @@ import numpy as np
 
 from makespan.core.cached import cached_property
 from makespan.core.names import Numbered, index_by_name
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.problem import Pictured
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.sources import Sources
@@ -196,9 +196,7 @@ class DivisibleLoad(Statement, Pictured):
         return self._looked_up(names)
 
     def _looked_up(self, names: Iterable[str]) -> Integers:
-        indices = np.fromiter(map(self._position.__getitem__, names), dtype=np.int64)
-        indices.flags.writeable = False
-        return indices
+        return frozen(np.fromiter(map(self._position.__getitem__, names), dtype=np.int64))
 
     @cached_property
     def _indices(self) -> dict[str, Integers]:

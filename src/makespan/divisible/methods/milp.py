@@ -126,17 +126,13 @@ def _solution(built: SlotProgramme, answer: Answer, plan: Plan) -> Solution:
 
 def _why_infeasible(problem: DivisibleLoad) -> str:
     star = problem.star
-    limits = []
-    if np.isfinite(star.memory).any():
-        limits.append("memory")
-    if np.isfinite(star.deadline).any():
-        limits.append("deadlines of workers")
-    if problem.deadline is not None:
-        limits.append(f"the deadline {problem.deadline:.12g}")
-    if problem.budget is not None:
-        limits.append(f"the budget {problem.budget:.12g}")
-    if problem.integral:
-        limits.append("whole units")
-    if problem.use == "all":
-        limits.append("use = 'all'")
-    return f"no plan places the load within {' and '.join(limits) or 'the platform'}"
+    limits = {
+        "memory": np.isfinite(star.memory).any(),
+        "deadlines of workers": np.isfinite(star.deadline).any(),
+        f"the deadline {problem.deadline or 0:.12g}": problem.deadline is not None,
+        f"the budget {problem.budget or 0:.12g}": problem.budget is not None,
+        "whole units": problem.integral,
+        "use = 'all'": problem.use == "all",
+    }
+    named = [limit for limit, given in limits.items() if given]
+    return f"no plan places the load within {' and '.join(named) or 'the platform'}"

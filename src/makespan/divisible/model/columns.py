@@ -14,6 +14,7 @@ from makespan.core.inputs.mistakes import NO_NAME, Mistakes, quoted
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.tables import listed
 from makespan.core.names import Numbered
+from makespan.core.numeric.arrays import frozen
 
 
 class Columns:
@@ -105,9 +106,8 @@ class Columns:
 
     def _write(self, table: Mapping[str, ArrayLike], count: int) -> None:
         for name in self.RULES:
-            column = np.array(np.broadcast_to(np.asarray(table[name], dtype=np.float64), (count,)))
-            column.flags.writeable = False
-            setattr(self, name, column)
+            column = np.broadcast_to(np.asarray(table[name], dtype=np.float64), (count,))
+            setattr(self, name, frozen(np.array(column)))
 
     def place(self, column: str) -> Callable[[int], str]:
         """Return where in the problem the entries of a column stand, by index."""

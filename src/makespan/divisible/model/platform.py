@@ -16,7 +16,7 @@ from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule
 from makespan.core.inputs.tables import listed
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.sorting import sorted_by
 from makespan.divisible.model.columns import Columns
 from makespan.divisible.model.machines import (
@@ -250,9 +250,7 @@ class Star(Columns):
     @cached_property
     def by_send_cost(self) -> Integers:
         """The workers by non-decreasing send cost per unit, ties by index."""
-        order = sorted_by(self.send_per_unit)
-        order.flags.writeable = False
-        return order
+        return frozen(sorted_by(self.send_per_unit))
 
     def range_of(self, name: str) -> tuple[float, float]:
         """Return the least and the greatest entry of a column, looked up once; (inf, -inf) of none.
@@ -275,9 +273,7 @@ class Star(Columns):
     @cached_property
     def returns(self) -> NDArray[np.bool_]:
         """Whether each worker sends results back."""
-        returns = (self.return_fixed > 0) | (self.return_per_unit > 0)
-        returns.flags.writeable = False
-        return returns
+        return frozen((self.return_fixed > 0) | (self.return_per_unit > 0))
 
     @cached_property
     def has_fixed_costs(self) -> bool:

@@ -15,7 +15,7 @@ from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.mistakes import Mistakes
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule
 from makespan.core.inputs.tables import listed
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, frozen
 from makespan.divisible.model.columns import Columns
 from makespan.divisible.model.machines import NO_COST, Worker
 from makespan.divisible.model.platform import RULES
@@ -274,6 +274,4 @@ class Sources(Columns):
 
 
 def _frozen(values: Any) -> Floats:
-    column: Floats = np.array(values, dtype=np.float64)
-    column.flags.writeable = False
-    return column
+    return frozen(np.array(values, dtype=np.float64))

@@ -15,7 +15,7 @@ from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.jit import loop
 from makespan.divisible.model.columns import Columns
 
@@ -115,6 +115,11 @@ class Levels:
             **{name: getattr(tree, name)[node[:count]] for name in RULES},
         )
 
+    @property
+    def costs(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """What messages and computations cost, as the loops take it."""
+        return self.send_fixed, self.send_per_unit, self.compute_fixed, self.compute_per_unit
+
 
 class Tree(Columns):
     """Nodes that receive load from their parent, compute a part and forward the rest.
@@ -206,8 +211,7 @@ class Tree(Columns):
         return tree
 
     def _hang(self, parent: ArrayLike) -> None:
-        self.parent = np.array(parent, dtype=np.int64)
-        self.parent.flags.writeable = False
+        self.parent = frozen(np.array(parent, dtype=np.int64))
 
     def __repr__(self) -> str:
         return f"Tree({len(self)} nodes)"

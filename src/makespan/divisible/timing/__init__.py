@@ -282,12 +282,9 @@ def timed_tree(
     units, start, end = np.zeros((3, 2 * count))
     rows = fill_earliest.run(
         count,
-        (
-            levels.first, levels.node, own, levels.send_fixed, levels.send_per_unit,
-            levels.compute_fixed, levels.compute_per_unit, message, computation,
-        ),
+        (levels.first, levels.node, own, *levels.costs, message, computation),
         (own.copy(), np.zeros(count), machine, peer, units, start, end),
-    )  # fmt: skip
+    )
     machine, peer = machine[:rows], peer[:rows]
     sends = peer >= 0
     return Schedule.of_columns(

@@ -160,13 +160,10 @@ def equal_finish(tree: Tree, used: np.ndarray, load: float) -> EqualFinish | Non
     filled = np.zeros((7, len(tree)))
     end = fill_equal_finish.run(
         len(tree),
-        (
-            levels.first, levels.send_fixed, levels.send_per_unit, levels.compute_fixed,
-            levels.compute_per_unit, used[levels.node],
-        ),
+        (levels.first, *levels.costs, used[levels.node]),
         tuple(filled),
         (float(load),),
-    )  # fmt: skip
+    )
     if np.isnan(end):
         return None
     amount = np.empty(len(tree))
@@ -233,10 +230,7 @@ def spread_tree(tree: Tree, end: float, load: float) -> tuple[float, Floats]:
     Complexity: O(n log n).
     """
     levels, filled = tree.levels, np.zeros((5, len(tree)))
-    columns = (
-        levels.first, levels.send_fixed, levels.send_per_unit, levels.compute_fixed,
-        levels.compute_per_unit,
-    )  # fmt: skip
+    columns = (levels.first, *levels.costs)
     rate = fill_spread.run(len(tree), columns, tuple(filled), (float(end), float(load)))
     most = np.zeros(len(tree))
     most[levels.node] = filled[-1]

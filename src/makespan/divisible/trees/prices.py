@@ -252,10 +252,7 @@ def most_by(tree: Tree, end: float) -> Floats:
     cells = int(min(CELLS, MAX_ENTRIES / len(tree)))
     claim(8.0 * len(tree) * cells, "the table of nodes and cells of time")
     most = np.zeros((len(tree), cells + 1))
-    fill(
-        levels.first, levels.send_fixed, levels.send_per_unit, levels.compute_fixed,
-        levels.compute_per_unit, _paths(tree), end, most,
-    )  # fmt: skip
+    fill(levels.first, *levels.costs, _paths(tree), end, most)
     found: Floats = most[0, 1:] * (1 + ROUNDING)
     return found
 
