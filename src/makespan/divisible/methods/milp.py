@@ -15,7 +15,7 @@ from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import NO_RETURNS, OPEN_ONE_ROUND, at_most
 from makespan.divisible.one_round.ending_together import AffineCosts, equal_finish
 from makespan.divisible.one_round.masters import tries_masters
-from makespan.divisible.one_round.plans import as_optimal, of_open_load
+from makespan.divisible.one_round.plans import NO_MAXIMUM, as_optimal, of_open_load
 from makespan.divisible.one_round.slots import SlotProgramme, build, is_unbounded
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import seconds_scale, units_scale
@@ -50,14 +50,14 @@ def milp(problem: DivisibleLoad, control: Control) -> Solution:
     if len(problem.star) == 0 and not problem.master_computes:
         return _empty(problem)
     if problem.load is None and is_unbounded(problem):
-        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+        return NO_MAXIMUM
     second, unit = seconds_scale(problem), units_scale(problem)
     built = build(problem, second=second, unit=unit)
     answer = built.programme.solve(control)
     if answer.verdict is Verdict.INFEASIBLE:
         return Solution(schedule=None, infeasible=_why_infeasible(problem))
     if answer.verdict is Verdict.UNBOUNDED:
-        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+        return NO_MAXIMUM
     if not answer.found:
         bound = answer.bound * second if problem.load is not None else None
         return Solution(schedule=None, lower_bound=bound, notes=(NO_PLAN,))

@@ -17,6 +17,7 @@ from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan, price_of, sends_then_returns
 from makespan.divisible.needs import ANY_STAR, ONE_GOAL, at_most, is_given
 from makespan.divisible.one_round.masters import tries_masters
+from makespan.divisible.one_round.plans import NO_MAXIMUM
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.transfer_programme import TransferProgramme
@@ -186,7 +187,7 @@ class SequenceSearch:
                     self._size(case)
             stopped = self._over() or Verdict.NOTHING in self.verdicts
         if Verdict.UNBOUNDED in self.verdicts:
-            return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+            return NO_MAXIMUM
         proved = cases is not None and not stopped
         if self.best is None:
             if proved and self.verdicts <= {Verdict.INFEASIBLE}:

@@ -14,7 +14,7 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.divisible.model.plan import computed
 from makespan.divisible.needs import A_GOAL, SOURCES, at_most
-from makespan.divisible.one_round.plans import of_open_load, with_deadline
+from makespan.divisible.one_round.plans import NO_MAXIMUM, of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
 from makespan.divisible.sources.programme import ChunksProgramme, Sequences, by_turns
@@ -79,7 +79,7 @@ def source_flows(problem: DivisibleLoad, control: Control) -> Solution:
     if answer.verdict is Verdict.INFEASIBLE:
         return Solution(schedule=None, infeasible="no plan places the load within the limits")
     if answer.verdict is Verdict.UNBOUNDED:
-        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+        return NO_MAXIMUM
     search = Sequences(problem, Control())
     flows, own = sums.flows(answer)
     flows = np.where(flows > 1e-9 * flows.sum(), flows, 0.0)

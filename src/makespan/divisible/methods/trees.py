@@ -16,7 +16,7 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.divisible.model.tree import Levels, Tree
 from makespan.divisible.needs import A_GOAL, A_TREE, FINITE_SPEED, at_most, nonzero
-from makespan.divisible.one_round.plans import of_open_load, with_deadline
+from makespan.divisible.one_round.plans import NO_MAXIMUM, of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed_tree
 from makespan.divisible.trees.equivalent import (
@@ -46,7 +46,7 @@ def tree(problem: DivisibleLoad, control: Control) -> Solution:
     if problem.load is None:
         load = problem.latest * rate
         if not np.isfinite(load):
-            return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+            return NO_MAXIMUM
     else:
         load = problem.load
     schedule = timed_tree(problem, share * load)

@@ -37,7 +37,7 @@ def best_units(costs: AffineCosts, order: Integers, units: int) -> tuple[float, 
     Complexity: O(n units^2). Source: Benoit 2016, bus-shaped platforms, the dynamic programme of
     the slide "Recursion and Dynamic Programming", with sends and start-ups.
 
-    >>> costs = Costs(send_fixed=np.zeros(2), send=np.ones(2), compute_fixed=np.zeros(2),
+    >>> costs = AffineCosts(send_fixed=np.zeros(2), send=np.ones(2), compute_fixed=np.zeros(2),
     ...               compute=np.array([2.0, 1.0]))
     >>> end, loads = best_units(costs, np.array([1, 0]), 5)
     >>> end, loads.tolist()

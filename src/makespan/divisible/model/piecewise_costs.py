@@ -36,7 +36,7 @@ class PiecewiseCosts:
     def of(cls, pairs: Sequence[Pairs]) -> PiecewiseCosts:
         """Return the columns of pairs (size, cost per unit), a tuple of them for each worker.
 
-        >>> Beyond.of([((2.0, 4.0), (8.0, 9.0)), ()]).above.tolist()
+        >>> PiecewiseCosts.of([((2.0, 4.0), (8.0, 9.0)), ()]).above.tolist()
         [[2.0, inf], [8.0, inf]]
         """
         levels = max(map(len, pairs), default=0)
@@ -94,7 +94,7 @@ class PiecewiseCosts:
     def seconds(self, per_unit: Floats, worker: Integers, amount: Floats) -> Floats:
         """Return what chunks cost more than at the least cost per unit, seconds.
 
-        >>> beyond = Beyond.of([((2.0, 4.0),)])
+        >>> beyond = PiecewiseCosts.of([((2.0, 4.0),)])
         >>> beyond.seconds(np.array([1.0]), np.array([0, 0]), np.array([1.0, 5.0])).tolist()
         [0.0, 9.0]
         """

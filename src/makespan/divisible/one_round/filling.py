@@ -13,7 +13,7 @@ from makespan.core.solution import Solution
 from makespan.core.steps import Step
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS, Star
-from makespan.divisible.one_round.plans import of_open_load, with_returns
+from makespan.divisible.one_round.plans import NO_MAXIMUM, of_open_load, with_returns
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
 
@@ -222,7 +222,7 @@ def most_load(filling: Filling, end: float) -> Solution:
     problem = filling.problem
     done, amount, own = filling.load_by(end)
     if done == np.inf:
-        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+        return NO_MAXIMUM
     if not done >= 0.0:
         return Solution(schedule=None)
     plan = plan_of(problem, filling.order, amount, own)

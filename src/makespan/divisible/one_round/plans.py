@@ -18,6 +18,8 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.shares import best_shares, equal_finish_shares
 from makespan.divisible.timing import timed
 
+NO_MAXIMUM = Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+ANY_LOAD = "a machine without a cost per unit does any load by the deadline: no maximum"
 REFEREED = 1e-9
 """How late, relative to its end, the referee lets a plan be: no plan is missed for less."""
 

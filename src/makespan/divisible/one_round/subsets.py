@@ -21,7 +21,7 @@ from makespan.divisible.one_round.newton import (
     least_time,
     most_load,
 )
-from makespan.divisible.one_round.plans import of_open_load, with_deadline, with_everyone
+from makespan.divisible.one_round.plans import ANY_LOAD, of_open_load, with_deadline, with_everyone
 from makespan.divisible.one_round.selection import Selection
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
@@ -212,8 +212,7 @@ def _least_solution(planned: _Planned) -> Solution:
 def _most_solution(planned: _Planned) -> Solution:
     best = planned.best
     if not np.isfinite(best.value):
-        note = "a machine without a cost per unit does any load by the deadline: no maximum"
-        return Solution(schedule=None, notes=(note,))
+        return Solution(schedule=None, notes=(ANY_LOAD,))
     schedule, load = timed(planned.problem, planned.plan), planned.plan.total
     solution = of_open_load(schedule, load, best.bound, proved=best.proved)
     return replace(solution, details={"states": best.states})

@@ -39,7 +39,7 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
         return (Bound(value=value, name="machines", source=MACHINES),)
     if isinstance(problem.platform, Tree):
         rate = equivalent_tree(problem.platform)[0]
-        return (Bound(value=_seconds(problem, rate), name="linear tree", source=TREE),)
+        return (_bound(problem, rate, "linear tree", TREE),)
     if problem.chooses_master and problem.has_returns and len(problem.star) > MAX_MASTERS:
         return quick_bounds(_with_a_machine_more(problem))
     if problem.chooses_master:
@@ -47,23 +47,12 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
         return min(every, key=lambda found: max(bound.value for bound in found))
     if problem.loads is not None:
         return (_given_loads(problem),)
-    found = [
-        Bound(
-            value=_seconds(problem, _steady_rate(problem)),
-            name="bandwidth-centric",
-            source=BANDWIDTH_CENTRIC,
-        )
-    ]
+    found = [_bound(problem, _steady_rate(problem), "bandwidth-centric", BANDWIDTH_CENTRIC)]
     if problem.rounds == 1 and problem.activation is None and problem.transfers is None:
-        found.append(
-            Bound(
-                value=_seconds(problem, _one_round_rate(problem)), name="linear star", source=STAR
-            )
-        )
+        found.append(_bound(problem, _one_round_rate(problem), "linear star", STAR))
         if problem.has_returns and problem.ports in (1, 2):
             rate = rate_with_returns(problem.star, one_port=problem.ports == 1)
-            seconds = _seconds(problem, rate + _own_rate(problem))
-            found.append(Bound(value=seconds, name="returns", source=RETURNS))
+            found.append(_bound(problem, rate + _own_rate(problem), "returns", RETURNS))
     return tuple(found)
 
 
@@ -88,10 +77,10 @@ def _with_a_machine_more(problem: DivisibleLoad) -> DivisibleLoad:
     return replace(problem, platform=platform, order=None, return_order=None)
 
 
-def _seconds(problem: DivisibleLoad, rate: float) -> float:
-    if rate == 0.0:
-        return np.inf if problem.total > 0 else 0.0
-    return problem.total / rate
+def _bound(problem: DivisibleLoad, rate: float, name: str, source: str) -> Bound:
+    """Return when the load is done at a rate."""
+    idle = np.inf if problem.total > 0 else 0.0
+    return Bound(value=problem.total / rate if rate else idle, name=name, source=source)
 
 
 def _own_rate(problem: DivisibleLoad) -> float:

@@ -13,7 +13,12 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Solution
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.one_round.plans import by_the_deadline, of_open_load, with_deadline
+from makespan.divisible.one_round.plans import (
+    ANY_LOAD,
+    by_the_deadline,
+    of_open_load,
+    with_deadline,
+)
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Orders, Terms, orders_of, plan_of
 from makespan.divisible.returns.order_bound import OrderBound
@@ -71,8 +76,7 @@ def without_choice(problem: DivisibleLoad) -> Solution | None:
     free = np.isinf(terms.most(terms.end)) & (terms.start_up <= terms.end)
     own = terms.own is not None and terms.own.per_unit == 0 and terms.own.fixed <= terms.end
     if own or (len(star) and free.any()):
-        note = "a machine without a cost per unit does any load by the deadline: no maximum"
-        return Solution(schedule=None, notes=(note,))
+        return Solution(schedule=None, notes=(ANY_LOAD,))
     return None
 
 

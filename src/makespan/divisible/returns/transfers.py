@@ -13,7 +13,12 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan, price_of
-from makespan.divisible.one_round.plans import by_the_deadline, of_open_load, with_deadline
+from makespan.divisible.one_round.plans import (
+    NO_MAXIMUM,
+    by_the_deadline,
+    of_open_load,
+    with_deadline,
+)
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
 from makespan.divisible.returns.decisions import Terms
@@ -66,7 +71,7 @@ def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
     for own in search.terms.own_choices():
         search.run(sequence, own)
     if search.unbounded:
-        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+        return NO_MAXIMUM
     if search.best is not None:
         answer, built = search.best
         found = solution_of_answer(
