@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import UNIT_COST, Rule
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, frozen
 
 SIZE = Rule("a size beyond which a chunk takes longer is 0 or more units")
 PAIRS = "it is a list of pairs: a size, and the seconds of a unit beyond it"
@@ -22,15 +22,11 @@ Pairs = tuple[tuple[float, float], ...]
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PiecewiseCosts:
     """Pieces of convex computing costs, each beyond the one before it; no level where all is
-    affine.
-
-    ``above``: an array (levels, workers): the size from which on a level counts, units; infinite
-    where a worker has no such level. ``per_unit``: an array (levels, workers): what a unit beyond
-    that size costs, seconds; 0 where there is no such level.
+    affine. Both arrays are (levels, workers).
     """
 
-    above: Floats
-    per_unit: Floats
+    above: Floats  # the size from which on a level counts, units; infinite where there is none
+    per_unit: Floats  # what a unit beyond that size costs, seconds; 0 where there is none
 
     @classmethod
     def of(cls, pairs: Sequence[Pairs]) -> PiecewiseCosts:
@@ -45,8 +41,7 @@ class PiecewiseCosts:
         for worker, mine in enumerate(pairs):
             for level, (size, cost) in enumerate(mine):
                 above[level, worker], per_unit[level, worker] = size, cost
-        above.flags.writeable = per_unit.flags.writeable = False
-        return cls(above=above, per_unit=per_unit)
+        return cls(above=frozen(above), per_unit=frozen(per_unit))
 
     @classmethod
     def none(cls, workers: int) -> PiecewiseCosts:

@@ -17,17 +17,13 @@ MANY = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AffineCosts:
-    """The costs of one affine star, as columns.
-
-    ``send_fixed``, ``send``, ``compute_fixed``, ``compute``: C, c, W and w of each worker. ``own``:
-    the master's cost of computing; None if it does not compute.
-    """
+    """The costs of one affine star, as columns: C, c, W and w of each worker."""
 
     send_fixed: Floats
     send: Floats
     compute_fixed: Floats
     compute: Floats
-    own: Affine | None = None
+    own: Affine | None = None  # the master's cost of computing; None if it does not compute
 
     @classmethod
     def of(cls, problem: DivisibleLoad) -> AffineCosts:

@@ -37,14 +37,10 @@ ALMOST = 1e-9  # units: a chunk this much short of a whole one is one
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Prices:
-    """Prices of the port's time and of money.
+    """Prices of the port's time and of money."""
 
-    ``port``: (G,): units of load a second in G equal parts of [0, T], non-increasing. ``money``:
-    units of load for all of the budget.
-    """
-
-    port: Floats
-    money: float = 0.0
+    port: Floats  # (G,): units of load a second in G equal parts of [0, T], non-increasing
+    money: float = 0.0  # units of load for all of the budget
 
     def within(self, before: float, end: float) -> Prices:
         """Return the prices for another end: as much for the whole of the port's time."""
@@ -69,15 +65,11 @@ class Priced:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Relaxation:
-    """The workers of a problem, or some of them that stand for all.
+    """The workers of a problem, or some of them that stand for all."""
 
-    ``problem``: one round, one port, no returns, a master that is given. ``workers``: those that
-    are looked at. ``weight``: how many workers each of them stands for.
-    """
-
-    problem: DivisibleLoad
-    workers: Integers
-    weight: float = 1.0
+    problem: DivisibleLoad  # one round, one port, no returns, a master that is given
+    workers: Integers  # those that are looked at
+    weight: float = 1.0  # how many workers each of them stands for
 
     def at(self, end: float, prices: Prices) -> Priced:
         """Return what the prices say of the plans that end by ``end``.

@@ -24,16 +24,12 @@ class Remainder:
     these costs, served by non-decreasing c + C/A, bounds the load from above.
 
     The costs are tabulated for r at the upper end of each of G cells of (0, T].
-
-    ``place``: (G, n): the workers by non-decreasing c + C/A, those that can be used first.
-    ``gain``, ``keep``: (G, n): A/r, and the part 1 - (C + c A)/r of the port's time that the worker
-    leaves, in the order of ``place``. ``usable``: (G,): how many workers can be used.
     """
 
-    place: Integers
-    gain: Floats
-    keep: Floats
-    usable: Integers
+    place: Integers  # (G, n): the workers by non-decreasing c + C/A, those that can be used first
+    gain: Floats  # (G, n): A/r, in the order of ``place``
+    keep: Floats  # (G, n): the part 1 - (C + c A)/r of the port's time that the worker leaves
+    usable: Integers  # (G,): how many workers can be used
 
     @classmethod
     def within(cls, costs: AffineCosts, horizon: float, cells: int = CELLS) -> Remainder:
