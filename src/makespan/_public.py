@@ -61,9 +61,8 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.taskgraph.problem": ("TaskGraph",),
     },
     "makespan.divisible": {
-        "makespan.divisible.one_round": ("fractions",),
-        "makespan.divisible.rounds.merging": ("merge_rounds",),
-        "makespan.divisible.rounds.output": ("output_rounds", "threshold"),
+        "makespan.divisible.published": ("fractions",),
+        "makespan.divisible.published.rounds": ("merge_rounds", "output_rounds", "threshold"),
     },
     "makespan.partition": {
         "makespan.partition.model.curves": ("Curve",),

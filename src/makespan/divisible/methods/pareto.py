@@ -15,13 +15,12 @@ from makespan.core.inputs.rules import whole
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Objective, Solution
-from makespan.divisible.methods.returns.orders import return_programme
-from makespan.divisible.methods.rounds.sequence_search import sequence_search
-from makespan.divisible.model.plan import price_of
-from makespan.divisible.model.points import entry_of
+from makespan.divisible.methods.return_orders import return_programme
+from makespan.divisible.methods.sequence_search import sequence_search
+from makespan.divisible.model.plan import entry_of, price_of
 from makespan.divisible.needs import A_FRONT, ANY_STAR
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.returns.decided import Decided
+from makespan.divisible.returns.transfer_sequence import Decided
 from makespan.divisible.timing import matched
 
 POINTS = whole("points are", 2)
@@ -56,12 +55,12 @@ def pareto(problem: DivisibleLoad, control: Control, *, points: int = 12) -> Sol
     text = refusal(points, POINTS)
     if text is not None:
         raise MethodError(f"points: {text}")
-    search = _Search(problem, control, points)
+    search = _FrontSearch(problem, control, points)
     none = search.run()
     return search.solution() if none is None else none
 
 
-class _Search:
+class _FrontSearch:
     """The points found, and the deadlines looked at: whether no plan by then is cheaper.
 
     The fastest plan is made as cheap, the cheapest as fast as it can be.
