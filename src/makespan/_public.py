@@ -70,8 +70,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.partition.model.samples": ("Samples",),
     },
     "makespan.reduction": {
-        "makespan.reduction.search.evaluation": ("evaluate",),
-        "makespan.reduction.search.prediction": ("estimate",),
+        "makespan.reduction.notebook": ("estimate", "evaluate"),
     },
     "makespan.taskgraph": {
         "makespan.taskgraph": ("formats",),
