@@ -69,8 +69,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.partition.model.samples": ("Samples",),
     },
     "makespan.reduction": {
-        "makespan.reduction.search.evaluation": ("evaluate",),
-        "makespan.reduction.search.prediction": ("estimate",),
+        "makespan.reduction.notebook": ("estimate", "evaluate"),
     },
     "makespan.taskgraph": {
         "makespan.taskgraph": ("formats",),

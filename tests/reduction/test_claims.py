@@ -11,8 +11,8 @@ import pytest
 
 import makespan
 from makespan import Reduction
+from makespan.reduction.bounding.growth import arrivals, last_arrival
 from makespan.reduction.bounds import bounds, grain
-from makespan.reduction.model.growth import arrivals, last_arrival
 from makespan.reduction.model.whole_times import common_unit, common_unit_of
 from makespan.reduction.sends import Sends
 from makespan.reduction.timing import in_order

@@ -17,8 +17,8 @@ from makespan.core.schedule import Schedule
 from makespan.flow.pictures.views import drawing
 from makespan.reduction.bounds import bounds
 from makespan.reduction.generate import generate
-from makespan.reduction.methods.rarest_first import Spreader
-from makespan.reduction.rules.reversal import schedule_from_copies
+from makespan.reduction.halves.rarest_first import Spreader
+from makespan.reduction.heuristics.symmetry import schedule_from_copies
 from tests.oracles import reduction_brute as oracle
 from tests.reduction.test_claims import all_are_true
 from tests.thorough import few

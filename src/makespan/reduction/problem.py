@@ -15,8 +15,7 @@ from makespan.core.network.interconnect import Interconnect
 from makespan.core.network.ways import Ports, Ways
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
-from makespan.reduction.model.links import links_of
-from makespan.reduction.model.statement import ROOT, Bools, Collective, Statement, statement_of
+from makespan.reduction.model import ROOT, Bools, Collective, Statement, links_of, statement_of
 from makespan.reduction.model.validation import Validation
 from makespan.reduction.model.whole_times import common_unit_of
 

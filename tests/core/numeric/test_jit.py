@@ -131,7 +131,7 @@ def test_parts_leave_no_memory_behind() -> None:
 def test_parts_load_no_compiler() -> None:
     """What has loops and parts is imported, and run on small inputs, without Numba."""
     code = (
-        "import sys; from makespan.reduction.rules import due_dates, spreading;"
+        "import sys; from makespan.reduction.heuristics import allreduce_edd, rarest_first;"
         "from makespan.core.numeric.random import next_seed; next_seed(1);"
         "sys.exit('numba' in sys.modules)"
     )

@@ -11,10 +11,10 @@ import makespan
 from makespan.core.control import Control
 from makespan.core.solution import Solution
 from makespan.reduction.generate import generate
+from makespan.reduction.heuristics.symmetry import Plan
 from makespan.reduction.methods import critical_path
 from makespan.reduction.problem import Collective
 from makespan.reduction.referee import violations
-from makespan.reduction.rules.rotation import Plan
 from tests.thorough import few
 
 pytestmark = pytest.mark.usefixtures("few_restarts")

@@ -12,10 +12,11 @@ import makespan
 from makespan import Reduction
 from makespan.core.control import Control
 from makespan.reduction.bounds import bounds
-from makespan.reduction.methods import earliest_due_date, rarest_first, tree_packing
-from makespan.reduction.methods.hierarchical import rotated
+from makespan.reduction.halves import rarest_first, tree_packing
+from makespan.reduction.heuristics.hierarchical_exchange import rotated
+from makespan.reduction.heuristics.symmetry import Plan
+from makespan.reduction.methods import earliest_due_date
 from makespan.reduction.referee import violations
-from makespan.reduction.rules.rotation import Plan
 from tests.thorough import few
 
 pytestmark = pytest.mark.usefixtures("few_restarts")

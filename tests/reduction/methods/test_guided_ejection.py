@@ -10,8 +10,8 @@ import pytest
 import makespan
 from makespan import Reduction
 from makespan.core.control import Control
+from makespan.reduction.heuristics.ejection import eject_and_insert
 from makespan.reduction.methods import guided_ejection
-from makespan.reduction.rules.ejection import eject_and_insert
 from tests.thorough import few
 
 KINDS = ("broadcast", "reduce", "all-reduce", "all-gather", "reduce-scatter", "scatter")

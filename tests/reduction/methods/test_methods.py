@@ -15,8 +15,8 @@ import makespan
 from makespan import MethodError, Reduction
 from makespan.core.numeric import jit
 from makespan.reduction.bounds import bounds
-from makespan.reduction.methods.circulant import copies_of, skips_of, takes_of
-from makespan.reduction.search.evaluation import evaluate
+from makespan.reduction.halves.closed_forms import copies_of, skips_of, takes_of
+from makespan.reduction.notebook import evaluate
 from tests.oracles.reduction_brute import best as best_of_all, covers, notebook_search, true_optimum
 from tests.test_found import FOUND
 from tests.thorough import few

@@ -21,11 +21,11 @@ import numpy as np
 from makespan.backends.repeated import Unsolved
 from makespan.core.numeric.arrays import Floats
 from makespan.core.system.startup import startup
-from makespan.reduction.bounding.amounts import Amounts
+from makespan.reduction.bounding import distances
 from makespan.reduction.bounding.cuts import groups
-from makespan.reduction.bounding.distances import distances
-from makespan.reduction.model.growth import ROUNDING
-from makespan.reduction.model.statement import Bools
+from makespan.reduction.bounding.flows import Amounts
+from makespan.reduction.bounding.growth import ROUNDING
+from makespan.reduction.model import Bools
 from makespan.reduction.problem import Reduction
 
 MOST_MACHINES = 64
