@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         ProblemError as ProblemError,
     )
     from makespan.core.network.interconnect import Interconnect as Interconnect
+    from makespan.core.noise import Noise as Noise
     from makespan.core.report import (
         InvalidSchedule as InvalidSchedule,
         Report as Report,
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
     )
     from makespan.core.schedule import Schedule as Schedule
     from makespan.core.sensitivity import Sensitivity as Sensitivity
-    from makespan.core.simulation.noise import Noise as Noise
-    from makespan.core.simulation.outcome import Simulation as Simulation
+    from makespan.core.simulation import Simulation as Simulation
     from makespan.core.solution import Bound as Bound
     from makespan.divisible.model.machines import Master as Master, Worker as Worker
     from makespan.divisible.model.platform import Star as Star

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from makespan.core.errors import ExecutionError, FileError, InputError
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 
 RESULTS = (".json", ".npy")
 

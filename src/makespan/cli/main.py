@@ -18,10 +18,9 @@ from makespan.cli.codes import CHECK_FAILED, DONE, INTERNAL, INTERRUPTED, USAGE
 from makespan.cli.parameters import with_common
 from makespan.cli.signals import interrupted_code, is_interrupt
 from makespan.cli.streams import forget_stdout
-from makespan.core.errors import MakespanError
+from makespan.core.errors import MakespanError, plain
 from makespan.core.inputs.files import file_fault
 from makespan.core.inputs.suggest import did_you_mean
-from makespan.core.plain import plain
 from makespan.core.report import InvalidSchedule
 
 COMMANDS = {

@@ -11,9 +11,9 @@ from functools import cache
 from io import StringIO
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from makespan.core.plain import cell
+from makespan.core.errors import plain
 from makespan.core.renderers import renderers
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 
 if TYPE_CHECKING:
     import pandas
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 NUMBER = re.compile(r"([-+<]? ?\d[\d.,e+-]*( \S{1,2})?|inf|nan|)$")
 """What a cell holds that is a number, perhaps with its unit, or nothing."""
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What a cell begins with that spreadsheets take for a formula."""
 
 Cell = str | int | float | bool | None
 
@@ -139,6 +142,16 @@ class Exportable(ABC):
     @abstractmethod
     def _in_form(self, suffix: str) -> str | bytes:
         """Return what stands in a file of one of the ``SUFFIXES``."""
+
+
+def cell(text: str) -> str:
+    """Return ``text`` for a cell of a table: with an apostrophe before what looks like a formula.
+
+    >>> cell("P1"), cell("=1+2"), cell(" @x")
+    ('P1', "'=1+2", "' @x")
+    """
+    looks_like_one = text.startswith(FORMULA) or text.lstrip().startswith(FORMULA)
+    return f"'{plain(text)}" if looks_like_one else plain(text)
 
 
 def as_csv(columns: Mapping[str, Sequence[Any]]) -> str:

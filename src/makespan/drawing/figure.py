@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

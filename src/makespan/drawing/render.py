@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from makespan.core.diagram import Curves, Drawn
-from makespan.core.picture import Picture
-from makespan.core.system.extras import optional
+from makespan.core.picture import Curves, Drawn, Picture
+from makespan.core.system.startup import optional
 from makespan.drawing.diagram.curves import FIGURE, curves_on, curves_svg
 from makespan.drawing.diagram.draw import Sheet, diagram_svg
 from makespan.drawing.gantt.layout import MAX_ROWS

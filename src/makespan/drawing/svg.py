@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from makespan.core.plain import STEERING
+from makespan.core.errors import STEERING
 
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|" + STEERING.pattern)

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Curves, Line
-from makespan.core.front import Values, points_of
-from makespan.core.picture import Mark, OnDemand, Picture, Role
+from makespan.core.picture import Curves, Line, Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import FrontValues, front_points
 from makespan.drawing.diagram.front import front_curves
 from makespan.drawing.gantt.assemble import Lane, assembled
 from makespan.drawing.text import percent, short
@@ -125,10 +124,12 @@ def front(
     return front_curves(details, schedule, "energy", _said)
 
 
-def alternatives(problem: Partition, details: Mapping[str, Any]) -> list[tuple[Values, Schedule]]:
+def alternatives(
+    problem: Partition, details: Mapping[str, Any]
+) -> list[tuple[FrontValues, Schedule]]:
     """Return the plans of a front, with what each reaches, in the order of their times."""
     found = []
-    for values, point in points_of(details, "energy"):
+    for values, point in front_points(details, "energy"):
         amounts = np.array([int(point["counts"].get(name, 0)) for name in problem.machines])
         found.append((values, timed(problem, amounts)))
     return found

@@ -13,8 +13,7 @@ from makespan.core.cached import cached_property
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import whole
 from makespan.core.names import Numbered, index_by_name
-from makespan.core.network.checks import LATENCY, check_links, check_nodes
-from makespan.core.network.topology import cards, neighbours
+from makespan.core.network.checks import LATENCY, cards, check_links, check_nodes, neighbours
 from makespan.core.network.ways import Ways, ways_of
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.system.memory import claim

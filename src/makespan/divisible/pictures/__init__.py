@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Curves, Drawn
-from makespan.core.front import Values, points_of
 from makespan.core.numeric.arrays import Integers
-from makespan.core.picture import Mark, OnDemand, Picture, Role
+from makespan.core.picture import Curves, Drawn, Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import FrontValues, front_points
 from makespan.divisible.model.plan import computed
 from makespan.divisible.model.points import plan_of
 from makespan.divisible.pictures.machines import share
@@ -39,10 +38,10 @@ def front(
 
 def alternatives(
     problem: DivisibleLoad, details: Mapping[str, Any]
-) -> list[tuple[Values, Schedule]]:
+) -> list[tuple[FrontValues, Schedule]]:
     """Return the plans of a front, with what each reaches, in the order of their times."""
     found = []
-    for values, point in points_of(details, "price"):
+    for values, point in front_points(details, "price"):
         given = problem
         if "holder" in point:
             given = problem.with_master(problem.machines.index(point["holder"]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Diagram, Edges, Nodes
+from makespan.core.picture import Diagram, Edges, Nodes
 from makespan.core.schedule import Schedule
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import computed

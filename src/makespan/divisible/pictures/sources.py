@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.diagram import Diagram, Edges, Nodes
+from makespan.core.picture import Diagram, Edges, Nodes
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import computed
 from makespan.divisible.model.sources import Sources

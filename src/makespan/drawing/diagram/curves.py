@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from makespan.core.diagram import Curves, Line
 from makespan.core.numeric.arrays import Floats
+from makespan.core.picture import Curves, Line
 from makespan.drawing.colours import CURVES, LIGHT, ON_PAGE, fills
 from makespan.drawing.svg import Canvas
 from makespan.drawing.text import elided, in_rows, short, text_width

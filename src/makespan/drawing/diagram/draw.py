@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from makespan.core.diagram import Diagram
+from makespan.core.picture import Diagram
 from makespan.drawing.colours import LIGHT, ON_PAGE, fills, ink_on, legend_of
 from makespan.drawing.diagram.layout import BOLD, LABEL, SIZE, SMALL, Places, lay_out
 from makespan.drawing.diagram.thin import thinned

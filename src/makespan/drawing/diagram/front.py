@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Curves, Line
 from makespan.core.errors import InputError
-from makespan.core.front import gaps_in_words
+from makespan.core.picture import Curves, Line
 from makespan.core.schedule import Schedule
+from makespan.core.solution import gaps_in_words
 from makespan.drawing.text import short
 
 

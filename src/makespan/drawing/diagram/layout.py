@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from makespan.core.diagram import Diagram
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.picture import Diagram
 from makespan.drawing.diagram.labels import EdgeLabel, labelled
 from makespan.drawing.diagram.layers import layers_of, placed
 from makespan.drawing.diagram.straight import crossing_free, spread_out

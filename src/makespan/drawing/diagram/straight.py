@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.diagram import Edges
 from makespan.core.numeric.arrays import Floats
+from makespan.core.picture import Edges
 
 BULGES = (0.0, 0.12, -0.12, 0.25, -0.25, 0.4, -0.4)
 """How far a line is bent, as a share of its length, in the order of trial."""

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.diagram import Groups
-from makespan.core.picture import Bars, Picture, Role, Row
+from makespan.core.picture import Bars, Groups, Picture, Role, Row
 from makespan.drawing.colours import IDLE, MOST_WORDS, Paint, legend_of, paints
 from makespan.drawing.gantt.crowd import crowd, rows_shown
 from makespan.drawing.gantt.marks import PlacedMark, combined, horizon, placed

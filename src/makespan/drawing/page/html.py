@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.diagram import Groups
 from makespan.core.display import Table
 from makespan.core.numeric.arrays import Floats
-from makespan.core.picture import Picture, Role
+from makespan.core.picture import Groups, Picture, Role
 from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.core.steps import Step
 from makespan.drawing.colours import (

@@ -12,7 +12,7 @@ import numpy as np
 from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.schedule import WORDS, Schedule
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.divisible.model.platform import Star
 from makespan.execute.outcome import Failure
 from makespan.flow.result import Result

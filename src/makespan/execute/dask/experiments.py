@@ -15,7 +15,7 @@ from makespan._version import __version__
 from makespan.core.errors import ExecutionError, MakespanError
 from makespan.core.problem import Problem
 from makespan.core.system import memory
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.execute.dask.cluster.client import checked_client, trouble_of
 from makespan.flow.experiments.experiment import Cell
 from makespan.flow.experiments.instances import Given, InFile, Instance

@@ -13,7 +13,7 @@ from typing import Any
 
 from makespan.core.errors import FileError, MissingExtra
 from makespan.core.inputs.files import PathLike, file_fault, write_whole
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.flow.experiments.record import COLUMNS, NUMBERS, WHOLE, Record
 from makespan.flow.files.files import refuse_target
 

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from makespan.core.plain import cell, one_line
+from makespan.core.display import cell
+from makespan.core.errors import one_line
 
 LONGEST_NOTE = 500
 

@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from makespan.core.diagram import Groups
 from makespan.core.errors import InputError
 from makespan.core.kind import HasGroups
-from makespan.core.picture import Mark, Picture
+from makespan.core.picture import Groups, Mark, Picture
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Status

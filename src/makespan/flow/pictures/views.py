@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from makespan.core.diagram import Drawn
 from makespan.core.errors import InputError
-from makespan.core.picture import Picture
+from makespan.core.picture import Drawn, Picture
 from makespan.core.problem import Problem, is_problem
 from makespan.core.schedule import Schedule
 from makespan.drawing.render import as_svg

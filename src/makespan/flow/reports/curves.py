@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from makespan.core.diagram import Curves, Line
 from makespan.core.display import counted
 from makespan.core.numeric.arrays import Floats
+from makespan.core.picture import Curves, Line
 from makespan.drawing.comparison import Entry, Profile, Ranking
 from makespan.flow.comparison.summary import THRESHOLDS
 from makespan.flow.reports.rows import SAME, Rows

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.cached import cached_property
-from makespan.core.diagram import Curves
 from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv, counted
 from makespan.core.errors import InputError
 from makespan.core.inputs.files import PathLike
 from makespan.core.numeric.arrays import Floats
+from makespan.core.picture import Curves
 from makespan.core.renderers import renderers
 from makespan.drawing.comparison import Profile, Ranking
 from makespan.flow.experiments.journal import read_records

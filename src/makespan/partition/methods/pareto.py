@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from makespan.core.control import Control
-from makespan.core.front import in_words
 from makespan.core.registry import register
-from makespan.core.solution import Solution
+from makespan.core.solution import Solution, front_in_words
 from makespan.partition.least_sum.front import Front, Step, front
 from makespan.partition.least_sum.plan import aimed_plan, late_plan, objective_of
 from makespan.partition.needs import A_FRONT, NO_OTHER_PREFERENCE
@@ -49,7 +48,7 @@ def pareto(problem: Partition, control: Control) -> Solution:
             entries,
             optimal=proved,
             objective=None if proved else objective_of(problem, entries),
-            notes=(*aim.notes, in_words(points, "energy"), *_cut(found)),
+            notes=(*aim.notes, front_in_words(points, "energy"), *_cut(found)),
             details={
                 "front": [_point(problem, step) for step in found.steps],
                 "unknown": [list(times) for times in found.unknown],

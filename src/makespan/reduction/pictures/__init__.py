@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Groups
 from makespan.core.errors import InputError
-from makespan.core.picture import Bars, OnDemand, Picture, Role, Row
+from makespan.core.picture import Bars, Groups, OnDemand, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.reduction.pictures.graph import graph
 from makespan.reduction.pictures.network import platform

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Diagram, Edges, Nodes
+from makespan.core.picture import Diagram, Edges, Nodes
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.text import short
 from makespan.reduction.problem import Reduction, segment_name

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Diagram
 from makespan.core.errors import InputError
+from makespan.core.picture import Diagram
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.diagram.network import MOST_SHOWN, network_diagram
 from makespan.drawing.text import short

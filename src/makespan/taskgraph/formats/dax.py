@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from makespan.core.errors import FileError
+from makespan.core.inputs.documents import local, root_of
 from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.xml import local, root_of
 from makespan.taskgraph.model.attributes import Column, Quantity
 from makespan.taskgraph.model.dag import Dag
 

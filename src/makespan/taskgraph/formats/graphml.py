@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 
 from makespan.core.errors import FileError
+from makespan.core.inputs.documents import root_of
 from makespan.core.inputs.mistakes import quoted
-from makespan.core.inputs.xml import root_of
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.taskgraph.model.dag import Dag
 
 

@@ -9,9 +9,9 @@ from makespan.core.control import Control
 from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import whole
+from makespan.core.noise import Noise, as_noise
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
-from makespan.core.simulation.noise import Noise, as_noise
 from makespan.core.solution import Solution
 from makespan.taskgraph.limits import worth
 from makespan.taskgraph.needs import LEAST_MAKESPAN, NO_GIVEN_PLAN

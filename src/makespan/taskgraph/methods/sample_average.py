@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.noise import Noise, as_noise
 from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
-from makespan.core.simulation.noise import Noise, as_noise
 from makespan.core.solution import Solution
 from makespan.taskgraph.limits import violation
 from makespan.taskgraph.methods.local_search import Sample, improved, steps_of_a_move

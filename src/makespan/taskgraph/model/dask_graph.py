@@ -7,7 +7,7 @@ from typing import Any
 
 from makespan.core.errors import ProblemError
 from makespan.core.inputs.mistakes import quoted
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 
 Measure = Callable[[Any], float]
 

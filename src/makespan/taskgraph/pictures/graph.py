@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Diagram, Edges, Flags, Nodes
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.picture import Diagram, Edges, Flags, Nodes
 from makespan.core.schedule import Schedule
 from makespan.drawing.text import brief, short
 from makespan.taskgraph.levels import colevels

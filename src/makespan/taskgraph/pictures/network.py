@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Diagram, Edges, Nodes
 from makespan.core.numeric.arrays import Floats
+from makespan.core.picture import Diagram, Edges, Nodes
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.diagram.network import MOST_SHOWN, network_diagram
 from makespan.drawing.text import percent, short

@@ -8,10 +8,10 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import TooLarge
+from makespan.core.noise import Noise
 from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import applicability, find_method, within_reach
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.simulation.noise import Noise
 from makespan.taskgraph.levels import by_level, ranks
 from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.placing.in_time import cannot_end

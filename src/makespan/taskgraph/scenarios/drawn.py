@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from makespan.core.noise import Noise
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.simulation.noise import Noise
 from makespan.core.system.memory import claim
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.problem import TaskGraph

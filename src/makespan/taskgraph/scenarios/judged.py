@@ -11,10 +11,10 @@ from makespan.core.control import Control
 from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import Rule
+from makespan.core.noise import Noise
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Schedule
-from makespan.core.simulation.noise import Noise
-from makespan.core.simulation.outcome import mean_interval, quantile_interval
+from makespan.core.simulation import mean_interval, quantile_interval
 from makespan.core.solution import Solution
 from makespan.taskgraph.limits import violation
 from makespan.taskgraph.problem import TaskGraph
