@@ -24,7 +24,7 @@ REFUSED = {
 
 def asks_for_one(files: tuple[str, ...], output: str | None, **given: Any) -> bool:
     """Whether a call of ``compare`` asks for an experiment: a table with a row a solve."""
-    from makespan.flow.experiments.statement import is_experiment
+    from makespan.lab.statement import is_experiment
 
     if any(value is not None for value in given.values()):
         return True
@@ -43,9 +43,9 @@ def run(
     others: Mapping[str, Any],
 ) -> int:
     """Run the experiment of a file, or of options; ``given`` replace what the file says."""
-    from makespan.flow.experiments.experiment import Experiment
-    from makespan.flow.experiments.run import experiment
-    from makespan.flow.experiments.statement import asked_in, is_experiment
+    from makespan.lab.experiment import Experiment
+    from makespan.lab.run import experiment
+    from makespan.lab.statement import asked_in, is_experiment
 
     for name, reason in REFUSED.items():
         if others.get(name):

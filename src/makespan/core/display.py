@@ -154,8 +154,8 @@ def cell(text: str) -> str:
     return f"'{plain(text)}" if looks_like_one else plain(text)
 
 
-def as_csv(columns: Mapping[str, Sequence[Any]]) -> str:
-    r"""Return columns as a table, below their names.
+def as_csv(columns: Mapping[str, Sequence[Any]], *, head: bool = True) -> str:
+    r"""Return columns as a table, below their names where it has a ``head``.
 
     Names that a spreadsheet would take for formulas begin with an apostrophe.
 
@@ -164,7 +164,8 @@ def as_csv(columns: Mapping[str, Sequence[Any]]) -> str:
     """
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    if head:
+        writer.writerow(columns)
     shown = cache(cell)
     for row in zip(*columns.values(), strict=True):
         writer.writerow([shown(value) if isinstance(value, str) else value for value in row])

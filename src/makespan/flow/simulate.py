@@ -16,8 +16,8 @@ from makespan.core.problem import Problem
 from makespan.core.registry import applicability, find_method
 from makespan.core.schedule import Schedule
 from makespan.core.simulation import Simulation
+from makespan.flow.check import referee
 from makespan.flow.kinds import kind_of
-from makespan.flow.referee import referee
 from makespan.flow.result import Result
 
 if TYPE_CHECKING:

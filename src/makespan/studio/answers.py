@@ -14,9 +14,7 @@ from makespan.flow.check import check as checked
 from makespan.flow.comparison.compare import comparing
 from makespan.flow.files.files import as_dict, as_text, file_of, problem_of
 from makespan.flow.files.results import result_of, schedule_of
-from makespan.flow.files.schema import schema as schema_of_kind
-from makespan.flow.kinds import KINDS
-from makespan.flow.methods import methods as methods_for
+from makespan.flow.kinds import KINDS, methods as methods_for, schema as schema_of_kind
 from makespan.flow.result import Result
 from makespan.flow.sensitivity import sensitivity as sensitivity_of
 from makespan.flow.serialize import as_json, result_as_dict
@@ -215,7 +213,7 @@ def _view(
 ) -> dict[str, Any]:
     """Return what the script of a page draws plans from, on one axis of time."""
     from makespan.drawing.page.html import page_data
-    from makespan.flow.pictures.page import chart
+    from makespan.flow.plot import chart
 
     charts = []
     for plan in plans:

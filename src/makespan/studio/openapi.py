@@ -7,8 +7,7 @@ from typing import Any
 from makespan._version import __version__
 from makespan.core.inputs.forms import Form, schema_of
 from makespan.core.solution import Status
-from makespan.flow.files.schema import moved, schema
-from makespan.flow.kinds import KINDS
+from makespan.flow.kinds import KINDS, moved, schema
 from makespan.studio.requests import (
     CheckRequest,
     CompareRequest,

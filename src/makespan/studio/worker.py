@@ -13,7 +13,7 @@ from makespan.core.inputs.documents import table_in
 from makespan.core.inputs.files import close_files
 from makespan.core.system import memory
 from makespan.flow.files.files import as_dict
-from makespan.flow.generate import generate
+from makespan.flow.kinds import generate
 from makespan.studio.answers import ANSWERS
 from makespan.studio.exercises import examples
 from makespan.studio.orders import GONE, Answer, Order, Stop, Told, Warm, refused

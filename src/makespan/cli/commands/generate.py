@@ -27,7 +27,7 @@ def command(
     makespan generate independent -O distribution=triplets | makespan solve -
     """
     from makespan.flow.files.files import TEXTS, as_text, refuse_target, save
-    from makespan.flow.generate import generate
+    from makespan.flow.kinds import generate
 
     if kind is None:
         parameters.print_text("\n".join(_listed()))
@@ -44,8 +44,7 @@ def command(
 
 
 def _listed() -> list[str]:
-    from makespan.flow.generate import generator_options
-    from makespan.flow.kinds import KINDS
+    from makespan.flow.kinds import KINDS, generator_options
 
     lines = []
     for name in KINDS:

@@ -22,8 +22,7 @@ def command(*, kind_or_file: str | None, parts: dict[str, Any]) -> int:
     'exact' methods prove their plans optimal; 'published' ones are kept for comparison.
     """
     from makespan.flow.files.files import read_problem
-    from makespan.flow.kinds import KINDS
-    from makespan.flow.methods import methods
+    from makespan.flow.kinds import KINDS, methods
 
     if kind_or_file is None or kind_or_file in KINDS:
         names = list(KINDS) if kind_or_file is None else [kind_or_file]

@@ -20,7 +20,7 @@ def command(kind: str | None) -> int:
     import json
 
     from makespan.cli import parameters
-    from makespan.flow.files.schema import schema
+    from makespan.flow.kinds import schema
 
     parameters.print_text(json.dumps(schema(kind), indent=2))
     return DONE

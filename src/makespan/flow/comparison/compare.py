@@ -15,14 +15,12 @@ from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem, is_problem
 from makespan.core.registry import find_method
 from makespan.core.solution import relative_gap
-from makespan.flow.attempt import attempt
 from makespan.flow.comparison.several import Comparisons
 from makespan.flow.comparison.table import Comparison, Row
 from makespan.flow.files.files import problems_in, read_problem
-from makespan.flow.kinds import kind_of
-from makespan.flow.methods import methods as methods_for
+from makespan.flow.kinds import kind_of, methods as methods_for
 from makespan.flow.result import Result
-from makespan.flow.solve import checked_limit
+from makespan.flow.solve import attempt, checked_limit
 
 if TYPE_CHECKING:
     import numpy as np
