@@ -65,8 +65,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.divisible.rounds.output": ("output_rounds", "threshold"),
     },
     "makespan.partition": {
-        "makespan.partition.model.curves": ("Curve",),
-        "makespan.partition.model.samples": ("Samples",),
+        "makespan.partition.model.curves": ("Curve", "Samples"),
     },
     "makespan.reduction": {
         "makespan.reduction.search.evaluation": ("evaluate",),

@@ -8,13 +8,13 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution, front_in_words
 from makespan.partition.least_sum.front import Front, Step, front
-from makespan.partition.least_sum.plan import aimed_plan, late_plan, objective_of
+from makespan.partition.least_sum.plan import late_plan, objective_of, plan_for_target
 from makespan.partition.needs import A_FRONT, NO_OTHER_PREFERENCE
 from makespan.partition.plan import plan
 from makespan.partition.problem import Partition
-from makespan.partition.threshold.aim import Aim
 from makespan.partition.threshold.search import value_of
 from makespan.partition.threshold.sums import Expired, Sums
+from makespan.partition.threshold.target import Target
 
 
 @register(
@@ -33,11 +33,11 @@ def pareto(problem: Partition, control: Control) -> Solution:
     other points, as the time was up. Outside these nothing is missing.
     """
 
-    def search(sums: Sums, aim: Aim) -> Solution | None:
+    def search(sums: Sums, target: Target) -> Solution | None:
         try:
-            found = front(problem.choices, sums, aim.tasks, aim.cap, control)
+            found = front(problem.choices, sums, target.tasks, target.cap, control)
         except Expired as expired:
-            return late_plan(problem, aim, expired)
+            return late_plan(problem, target, expired)
         if found is None:
             return None
         entries = found.steps[0].entries
@@ -48,14 +48,14 @@ def pareto(problem: Partition, control: Control) -> Solution:
             entries,
             optimal=proved,
             objective=None if proved else objective_of(problem, entries),
-            notes=(*aim.notes, front_in_words(points, "energy"), *_cut(found)),
+            notes=(*target.notes, front_in_words(points, "energy"), *_cut(found)),
             details={
                 "front": [_point(problem, step) for step in found.steps],
                 "unknown": [list(times) for times in found.unknown],
             },
         )
 
-    return aimed_plan(problem, control, search)
+    return plan_for_target(problem, control, search)
 
 
 def _point(problem: Partition, step: Step) -> dict[str, Any]:

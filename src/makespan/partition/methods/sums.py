@@ -7,17 +7,17 @@ from collections.abc import Callable
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Objective, Solution
-from makespan.partition.least_sum.pairs import energy_then_time, time_then_energy
-from makespan.partition.least_sum.plan import aimed_plan
+from makespan.partition.least_sum.front import energy_then_time, time_then_energy
+from makespan.partition.least_sum.plan import plan_for_target
 from makespan.partition.least_sum.search import LATE, LeastSum, least_sum
-from makespan.partition.model.choices import Choices
+from makespan.partition.model.allowed_counts import Allowed
 from makespan.partition.needs import A_PAIR, LEAST_SUM, NO_OTHER_PREFERENCE
 from makespan.partition.plan import plan
 from makespan.partition.problem import Partition
-from makespan.partition.threshold.aim import Aim
 from makespan.partition.threshold.sums import Sums
+from makespan.partition.threshold.target import Target
 
-Find = Callable[[Choices, Sums, int, int, Control], LeastSum | None]
+Find = Callable[[Allowed, Sums, int, int, Control], LeastSum | None]
 """From choices, their sums, tasks, the greatest cost allowed (bits) and the control to a plan."""
 
 
@@ -32,7 +32,7 @@ Find = Callable[[Choices, Sums, int, int, Control], LeastSum | None]
 def total(problem: Partition, control: Control) -> Solution:
     """Least sum of all resources' times, or energies, by the deadline if there is one."""
 
-    def find(choices: Choices, _: Sums, tasks: int, cap: int, control: Control) -> LeastSum | None:
+    def find(choices: Allowed, _: Sums, tasks: int, cap: int, control: Control) -> LeastSum | None:
         table = choices.table
         weights = table.values if problem.objective == "total" else table.energies
         assert weights is not None
@@ -60,16 +60,16 @@ def lexicographic(problem: Partition, control: Control) -> Solution:
 def _sum_plan(problem: Partition, control: Control, name: str, find: Find) -> Solution:
     """Return the plan that ``find`` finds, with its sum as the objective ``name``."""
 
-    def search(sums: Sums, aim: Aim) -> Solution | None:
-        found = find(problem.choices, sums, aim.tasks, aim.cap, control)
+    def search(sums: Sums, target: Target) -> Solution | None:
+        found = find(problem.choices, sums, target.tasks, target.cap, control)
         if found is None:
             return None
         return plan(
             problem,
             found.entries,
             optimal=found.proved,
-            notes=aim.notes if found.proved else (*aim.notes, LATE),
+            notes=target.notes if found.proved else (*target.notes, LATE),
             objective=Objective(name=name, value=found.value, bound=found.bound),
         )
 
-    return aimed_plan(problem, control, search)
+    return plan_for_target(problem, control, search)

@@ -18,8 +18,7 @@ from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, quoted, re
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
-from makespan.partition.model.curves import Curve, Curves, tabulated
-from makespan.partition.model.samples import INTERPOLATIONS, Samples
+from makespan.partition.model.curves import INTERPOLATIONS, Curve, Curves, Samples, tabulated
 from makespan.partition.model.table import NO_LIMIT, Row, Table, read_only, table_of
 
 LARGEST_COUNT = (1 << 53) - 1

@@ -15,7 +15,7 @@ from makespan.partition.threshold.sums import Ends, Expired, Sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
+class Target:
     """``tasks`` are to be split at costs up to ``cap`` (bits); or ``infeasible`` says why not.
 
     ``notes`` say how many tasks remain where not all can be split.
@@ -32,7 +32,7 @@ def cap_of(problem: Partition) -> int:
     return LARGEST if problem.deadline is None else bits_of(problem.deadline)
 
 
-def aim_of(problem: Partition, sums: Sums, control: Control) -> Aim:
+def target_of(problem: Partition, sums: Sums, control: Control) -> Target:
     """Return what is to be split; with ``require="all"`` only the obvious obstacles are told.
 
     With ``require="most"`` the greatest total that can be reached is determined.
@@ -40,20 +40,20 @@ def aim_of(problem: Partition, sums: Sums, control: Control) -> Aim:
     cap = cap_of(problem)
     ends = _ends(problem, sums, cap)
     if isinstance(ends, str):
-        return Aim(tasks=0, infeasible=ends)
+        return Target(tasks=0, infeasible=ends)
     tasks = problem.tasks
     if ends.least > tasks:
-        return Aim(tasks=0, infeasible=explanation(problem, sums, control))
+        return Target(tasks=0, infeasible=explanation(problem, sums, control))
     if problem.require == "most":
         if ends.greatest <= tasks:
             tasks = ends.greatest
         elif not sums.reach(ends, tasks):
             tasks = ends.least + sums.most(ends, tasks - ends.least, from_top=False)
         few = f"{tasks} of {problem.tasks} tasks can be split at most"
-        return Aim(tasks=tasks, cap=cap, notes=(few,) if tasks < problem.tasks else ())
+        return Target(tasks=tasks, cap=cap, notes=(few,) if tasks < problem.tasks else ())
     if ends.greatest < tasks:
-        return Aim(tasks=tasks, infeasible=explanation(problem, sums, control))
-    return Aim(tasks=tasks, cap=cap)
+        return Target(tasks=tasks, infeasible=explanation(problem, sums, control))
+    return Target(tasks=tasks, cap=cap)
 
 
 def explanation(problem: Partition, sums: Sums, control: Control) -> str:

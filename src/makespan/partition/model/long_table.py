@@ -15,7 +15,7 @@ from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, quoted
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.partition.model.costs import COST, COUNT, ENERGY_OR_NONE, Given
-from makespan.partition.model.samples import Samples
+from makespan.partition.model.curves import Samples
 
 COLUMNS = ("resource", "count", "time")
 ENERGY = "energy"

@@ -22,7 +22,7 @@ ROUNDING = 4e-15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Choices:
+class Allowed:
     """The allowed entries of a table, and its structure.
 
     The values are also there as ``bits``, the integers with the same bit patterns: for costs,
@@ -108,7 +108,7 @@ class Choices:
         return f"no shape assumed: {bumpy} of {len(self)} cost tables fall somewhere"
 
 
-def scanned(table: Table, tasks: int) -> Choices | None:
+def scanned(table: Table, tasks: int) -> Allowed | None:
     """Read the table once: find structure, and the minima of blocks; None where not all are costs.
 
     Complexity: one pass, compiled for large tables.
@@ -137,7 +137,7 @@ def scanned(table: Table, tasks: int) -> Choices | None:
         monotone, convex = _shapes(table.values, low, high, contiguous)
     if faulty and len(COST.wrong(table.values)):
         return None
-    return Choices(
+    return Allowed(
         table=table,
         bits=bits,
         low=low,
