@@ -8,9 +8,9 @@ import click
 import pytest
 from pydantic import Field
 
-from makespan.cli.codes import DONE
 from makespan.cli.commands import methods
 from makespan.cli.main import run
+from makespan.cli.process import DONE
 from makespan.core.inputs.forms import Form, schema_of, validated
 
 TEXT = "'rate' is gone from makespan 2.0 on: 'speed' takes its place"

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from makespan.cli import parameters
-from makespan.cli.codes import DONE, INTERRUPTED
+from makespan.cli.process import DONE, INTERRUPTED
 from makespan.cli.progress import Line
 from makespan.core.errors import headed
 

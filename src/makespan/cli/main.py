@@ -14,10 +14,17 @@ from typing import Any
 import click
 
 from makespan._version import __version__
-from makespan.cli.codes import CHECK_FAILED, DONE, INTERNAL, INTERRUPTED, USAGE
 from makespan.cli.parameters import with_common
-from makespan.cli.signals import interrupted_code, is_interrupt
-from makespan.cli.streams import forget_stdout
+from makespan.cli.process import (
+    CHECK_FAILED,
+    DONE,
+    INTERNAL,
+    INTERRUPTED,
+    USAGE,
+    forget_stdout,
+    interrupted_code,
+    is_interrupt,
+)
 from makespan.core.errors import MakespanError, plain
 from makespan.core.inputs.files import file_fault
 from makespan.core.inputs.suggest import did_you_mean

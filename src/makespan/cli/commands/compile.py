@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from makespan.cli import parameters
-from makespan.cli.codes import DONE
+from makespan.cli.process import DONE
 
 if TYPE_CHECKING:
     from makespan.flow.compile import Tell

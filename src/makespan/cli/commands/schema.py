@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from makespan.cli.codes import DONE
+from makespan.cli.process import DONE
 
 
 @click.command("schema")

@@ -8,8 +8,7 @@ from copy import copy
 import numpy as np
 
 from makespan.backends.highs import Programme
-from makespan.backends.one_sided import SECONDS, Number, one_sided
-from makespan.backends.sides import Sides
+from makespan.backends.one_sided import SECONDS, Number, Sides, one_sided
 from makespan.core.control import Control
 from makespan.core.schedule import Schedule
 from makespan.core.sensitivity import Varied

@@ -14,8 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.backends.highs import Programme
-from makespan.backends.one_sided import SECONDS, Number, one_sided
-from makespan.backends.sides import Sides
+from makespan.backends.one_sided import SECONDS, Number, Sides, one_sided
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
