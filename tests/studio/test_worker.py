@@ -13,10 +13,9 @@ from makespan.flow import plot
 from makespan.flow.plot import chart
 from makespan.flow.serialize import as_json, result_as_dict
 from makespan.studio import answers
+from makespan.studio.answers import size_of_plan, size_of_solution
 from makespan.studio.exercises import examples
-from makespan.studio.orders import GONE, Order
-from makespan.studio.size import size_of_plan, size_of_solution
-from makespan.studio.task import Task
+from makespan.studio.orders import GONE, Order, Task
 from makespan.studio.worker import _answered
 
 TEXT = next(example["toml"] for example in examples() if example["name"] == "graph")

@@ -15,7 +15,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Bars, Picture, Role
 from makespan.core.schedule import Schedule
 from makespan.drawing.colours import WORD
-from makespan.drawing.gantt.tracks import tracks
+from makespan.drawing.gantt.marks import tracks
 
 NANOSECONDS = 1_000_000_000
 SHORTEST, LONGEST = 1e-3, 1e6  # seconds: what a viewer shows well

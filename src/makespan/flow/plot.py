@@ -14,12 +14,10 @@ from makespan.core.kind import HasAlternatives
 from makespan.core.picture import Picture
 from makespan.core.problem import Problem, is_problem
 from makespan.core.schedule import Schedule
-from makespan.drawing.figure import FORMS, as_bytes, own_figure
 from makespan.drawing.gantt.layout import MAX_ROWS
 from makespan.drawing.page.html import Chart, page
-from makespan.drawing.page.tables import answer_tables
-from makespan.drawing.render import as_svg, on_axes
-from makespan.drawing.still import still_page
+from makespan.drawing.page.tables import answer_tables, still_page
+from makespan.drawing.render import FORMS, as_bytes, as_svg, on_axes, own_figure
 from makespan.drawing.svg import escaped
 from makespan.drawing.text import percent, short
 from makespan.drawing.trace import trace

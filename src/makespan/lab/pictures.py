@@ -9,9 +9,8 @@ from pathlib import Path
 from makespan.core.display import Table, is_numeric
 from makespan.drawing.comparison import profile_svg, ranking_svg
 from makespan.drawing.diagram.curves import curves_on, curves_svg
-from makespan.drawing.figure import stacked_image
-from makespan.drawing.page.tables import html_table
-from makespan.drawing.still import still_page
+from makespan.drawing.page.tables import html_table, still_page
+from makespan.drawing.render import stacked_image
 from makespan.drawing.svg import escaped, stacked
 from makespan.drawing.text import percent, short
 from makespan.lab.overview import Overview

@@ -11,7 +11,7 @@ import numpy as np
 from makespan.core.picture import Curves, Line, Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import FrontValues, front_points
-from makespan.drawing.diagram.front import front_curves
+from makespan.drawing.diagram.curves import front_curves
 from makespan.drawing.gantt.assemble import Lane, assembled
 from makespan.drawing.text import percent, short
 from makespan.partition.answer import counts_of

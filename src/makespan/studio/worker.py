@@ -14,11 +14,9 @@ from makespan.core.inputs.files import close_files
 from makespan.core.system import memory
 from makespan.flow.files.files import as_dict
 from makespan.flow.kinds import generate
-from makespan.studio.answers import ANSWERS
+from makespan.studio.answers import ANSWERS, refuse_larger
 from makespan.studio.exercises import examples
-from makespan.studio.orders import GONE, Answer, Order, Stop, Told, Warm, refused
-from makespan.studio.size import refuse_larger
-from makespan.studio.task import Left, Task
+from makespan.studio.orders import GONE, Answer, Left, Order, Stop, Task, Told, Warm, refused
 
 SPACE = 4 * 2**30
 """Bytes of addresses beside those of memory: libraries map much that they never use."""

@@ -18,7 +18,7 @@ from makespan.divisible.pictures.machines import share
 from makespan.divisible.pictures.platform import platform
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import matched, timed
-from makespan.drawing.diagram.front import front_curves
+from makespan.drawing.diagram.curves import front_curves
 from makespan.drawing.gantt.assemble import Lane, assembled, busy_first
 from makespan.drawing.text import short
 

@@ -34,8 +34,7 @@ from makespan.drawing.colours import (
     ink_on,
     legend_of,
 )
-from makespan.drawing.gantt.marks import combined, horizon
-from makespan.drawing.gantt.tracks import tracks
+from makespan.drawing.gantt.marks import combined, horizon, tracks
 from makespan.drawing.page.packing import Packing, in_ticks
 from makespan.drawing.svg import escaped
 

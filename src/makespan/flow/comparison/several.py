@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.display import Table, counted
 from makespan.drawing.comparison import Entry, Profile, Ranking, profile_svg, ranking_svg
-from makespan.drawing.figure import drawn, stacked_image
-from makespan.drawing.page.tables import html_table
-from makespan.drawing.still import still_page
+from makespan.drawing.page.tables import html_table, still_page
+from makespan.drawing.render import drawn, stacked_image
 from makespan.drawing.svg import stacked
 from makespan.drawing.text import percent, shortened
 from makespan.flow.comparison.table import (

@@ -13,7 +13,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Bars, Curves, Drawn, Groups, Links, Mark, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import FrontValues, front_points
-from makespan.drawing.diagram.front import front_curves
+from makespan.drawing.diagram.curves import front_curves
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.pictures.graph import graph
 from makespan.taskgraph.pictures.groups import charted, groups

@@ -11,7 +11,7 @@ import pytest
 from makespan import DivisibleLoad, Star, Worker, read_problem, solve
 from makespan.core.problem import Problem
 from makespan.studio.exercises import examples
-from makespan.studio.snippet import snippet
+from makespan.studio.requests import snippet
 
 HOSTILE = ['"""', "'''", "\\", 'a"', "\u2028", "tab\there", "{0}", "\r"]
 
