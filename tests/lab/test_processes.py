@@ -16,7 +16,7 @@ import pytest
 from makespan import Experiment, Grid, IndependentTasks, experiment, records
 from makespan.core import registry
 from makespan.core.errors import ExecutionError, InputError
-from makespan.core.system import subprocess_worker
+from makespan.core.system import subprocesses
 from makespan.lab import processes
 from makespan.lab.journal import read_records
 from makespan.lab.processes import Processes
@@ -154,12 +154,12 @@ def test_no_two_processes_take_one_core(monkeypatch: pytest.MonkeyPatch) -> None
     first = 10**6 + os.getpid() * 10  # cores that no other test has
     two = [first, first + 1]
     with (
-        subprocess_worker.pinned(two),
-        subprocess_worker.pinned(two),
-        subprocess_worker.pinned(two[::-1]),
+        subprocesses.pinned(two),
+        subprocesses.pinned(two),
+        subprocesses.pinned(two[::-1]),
     ):
         pass
-    with subprocess_worker.pinned(two):
+    with subprocesses.pinned(two):
         pass
     assert kept == [{first}, {first + 1}, {first + 1}, {first}]
 

@@ -130,7 +130,7 @@ def one_sided(
         if control.expired():
             left_out += 1
             continue
-        rise, fall = _both(sides, number)
+        rise, fall = _rates_of(sides, number)
         change = fall if rise is None else rise
         if change is None:
             left_out += 1
@@ -144,17 +144,18 @@ def one_sided(
         )
     notes = []
     if kinks:
-        notes.append(f"costs: rates are of a rise; of a fall some differ: {_some(kinks)}")
+        notes.append(f"costs: rates are of a rise; of a fall some differ: {_listed(kinks)}")
     if falling:
         notes.append(
-            f"costs: no plan in this order allows a rise of {_some(falling)}; the rate is of a fall"
+            f"costs: no plan in this order allows a rise of {_listed(falling)}; "
+            "the rate is of a fall"
         )
     if left_out:
         notes.append(f"costs: {left_out} rates are left out: the time was up, or they have none")
     return rates, notes
 
 
-def _both(sides: Sides, number: Number) -> tuple[float | None, float | None]:
+def _rates_of(sides: Sides, number: Number) -> tuple[float | None, float | None]:
     """Return the rate of a rise, and that of a fall where there may be one, per unit."""
     if number.stepped is None:
         return 0.0, None
@@ -166,6 +167,6 @@ def _both(sides: Sides, number: Number) -> tuple[float | None, float | None]:
     return rise, fall
 
 
-def _some(names: list[str]) -> str:
+def _listed(names: list[str]) -> str:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more

@@ -11,7 +11,7 @@ import click
 
 from makespan.cli import parameters
 from makespan.cli.process import DONE, INTERRUPTED
-from makespan.cli.progress import Line
+from makespan.cli.progress import ProgressLine
 from makespan.core.errors import headed
 
 REFUSED = {
@@ -68,7 +68,7 @@ def run(
     with headed(files[0] if len(files) == 1 and "folder" in parts else ""):
         wanted = Experiment(**parts)
     _refuse_among_instances(output, files)
-    line = Line("solving")
+    line = ProgressLine("solving")
 
     def tell(done: int, total: int, left: float | None) -> None:
         rest = "" if left is None else f", about {_duration(left)} left"

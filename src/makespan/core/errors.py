@@ -94,7 +94,7 @@ class InputError(MakespanError, ValueError):
         if isinstance(mistakes, str):
             mistakes = (Mistake("", mistakes),)
         self.mistakes: tuple[Mistake, ...] = tuple(mistakes)
-        lines = _shown(self.mistakes)
+        lines = _lines_of(self.mistakes)
         if len(lines) > 1:
             count = f"{len(self.mistakes)} mistakes"
             lines = [f"{heading}: {count}" if heading else count, *(f"  {line}" for line in lines)]
@@ -103,7 +103,7 @@ class InputError(MakespanError, ValueError):
         super().__init__("\n".join(lines))
 
 
-def _shown(mistakes: Sequence[Mistake]) -> list[str]:
+def _lines_of(mistakes: Sequence[Mistake]) -> list[str]:
     """Return the mistakes in a line each, long ones without their middle, until it is enough."""
     lines: list[str] = []
     length = 0

@@ -31,7 +31,7 @@ PRINTED = 12
 ALL = "all"
 
 
-class Line(NamedTuple):
+class MethodRow(NamedTuple):
     """How one method did on the cases of one family.
 
     Parameters
@@ -80,7 +80,7 @@ class Overview(Displayable, HasFrame, Exportable):
         return self.rows.ratios
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[MethodRow, ...]:
         """How each method did over all, the nearest to the best first, then in each family."""
         rows = self.rows
         every = np.ones(len(rows.instances), dtype=bool)
@@ -94,13 +94,13 @@ class Overview(Displayable, HasFrame, Exportable):
             found += sorted(some, key=lambda line: (-line.plans, _last(line.mean_ratio)))
         return tuple(found)
 
-    def _line(self, family: str, cases: NDArray[np.bool_], method: int) -> Line:
+    def _line(self, family: str, cases: NDArray[np.bool_], method: int) -> MethodRow:
         rows = self.rows
         ratios = self.ratios[cases, method]
         ratios = ratios[np.isfinite(ratios)]
         gaps = rows.gap[cases, method]
         gaps = gaps[~np.isnan(gaps)]
-        return Line(
+        return MethodRow(
             family=family,
             method=rows.methods[method],
             solves=int(rows.there[cases, method].sum()),
@@ -245,7 +245,7 @@ class Overview(Displayable, HasFrame, Exportable):
         return self.tables()
 
     def _columns(self) -> Mapping[str, Sequence[Any]]:
-        return {name: [getattr(x, name) for x in self.lines] for name in Line._fields}
+        return {name: [getattr(x, name) for x in self.lines] for name in MethodRow._fields}
 
     def _picture(self) -> str:
         return str(renderers().image(self, ".svg"))

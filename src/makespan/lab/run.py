@@ -129,7 +129,7 @@ class Results(Displayable, HasFrame):
         return {name: [row[name] for row in rows] for name in COLUMNS}
 
 
-Told = Callable[[int, int, float | None], None]
+TellProgress = Callable[[int, int, float | None], None]
 """Called with the solves that are done, how many there are, and about the seconds left."""
 
 
@@ -173,7 +173,7 @@ def experiment(
     jobs: int | None = None,
     where: Where | None = None,
     imports: Sequence[str] = (),
-    progress: Told | None = None,
+    progress: TellProgress | None = None,
 ) -> Results:
     """Solve what an experiment asks for, and write a row for each solve when it is there.
 

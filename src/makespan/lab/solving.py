@@ -61,11 +61,11 @@ class Solver:
         problem = self._problem(cell)
         if problem is None:
             return row(cell, "unreadable", self._fault)
-        tried, cpu = _tried(cell, problem)
+        tried, cpu = _solve_timed(cell, problem)
         first = (problem.kind, cell.method) not in self._begun
         self._begun.add((problem.kind, cell.method))
         if first and tried.seconds < SHORT and not tried.interrupted:
-            tried, cpu = _tried(cell, pickle.loads(self._pickled))
+            tried, cpu = _solve_timed(cell, pickle.loads(self._pickled))
         if tried.interrupted:
             raise KeyboardInterrupt
         result = tried.result
@@ -100,7 +100,7 @@ def pickled(instance: Instance) -> tuple[bytes, str]:
         return b"", f"internal error: {type(error).__name__}: {error}"
 
 
-def _tried(cell: Cell, problem: Problem) -> tuple[Attempt, float]:
+def _solve_timed(cell: Cell, problem: Problem) -> tuple[Attempt, float]:
     """Return what a solve brought, and the seconds of CPU that it took."""
     memory.forget_peak()
     before, start = time.process_time(), startup.spent()

@@ -121,7 +121,7 @@ def front(
     details: Mapping[str, Any] = NO_DETAILS,
 ) -> Curves:
     """Return the front of makespan and energy in the details of a result, its plan marked."""
-    return front_curves(details, schedule, "energy", _said)
+    return front_curves(details, schedule, "energy", _describe_point)
 
 
 def alternatives(
@@ -135,7 +135,7 @@ def alternatives(
     return found
 
 
-def _said(point: Mapping[str, Any]) -> str:
+def _describe_point(point: Mapping[str, Any]) -> str:
     """Return the plan of a point, where few take part."""
     counts = {name: count for name, count in point.get("counts", {}).items() if count}
     plan = ", ".join(f"{name} {short(float(count))}" for name, count in counts.items())

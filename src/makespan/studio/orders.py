@@ -30,7 +30,7 @@ class Warm(NamedTuple):
     """Use what answers need for the first time, while there is nothing else to do."""
 
 
-class Told(NamedTuple):
+class Notice(NamedTuple):
     """What a process tells of the order it is at: its ``limit``, ``startup``, ``progress``."""
 
     what: str
@@ -93,14 +93,14 @@ class Task:
 
     def limit(self, seconds: float) -> None:
         """Say how long this may take."""
-        self.tell(Told("limit", seconds))
+        self.tell(Notice("limit", seconds))
 
     def progress(self, **known: Any) -> None:
         """Say how far it is, not too often."""
         now = time.monotonic()
         if now > self._told + OFTEN:
             self._told = now
-            self.tell(Told("progress", known))
+            self.tell(Notice("progress", known))
 
     def control(self, **asked: Any) -> Control:
         """Return a control that this task can stop, with its progress told."""
@@ -117,4 +117,4 @@ class Task:
 
     def watching(self) -> Any:
         """Return a block in which start-up work, which limits leave out, is told."""
-        return startup.watched(lambda what: self.tell(Told("startup", what)))
+        return startup.watched(lambda what: self.tell(Notice("startup", what)))

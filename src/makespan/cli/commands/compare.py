@@ -13,7 +13,7 @@ from makespan.cli.cluster import scheduler_option
 from makespan.cli.process import DONE, INTERRUPTED
 
 if TYPE_CHECKING:
-    from makespan.cli.progress import Line
+    from makespan.cli.progress import ProgressLine
     from makespan.flow.comparison.table import Comparison
 
 
@@ -85,7 +85,7 @@ def command(
     makespan compare experiment.toml
     """
     from makespan.cli import experiment
-    from makespan.cli.progress import Line
+    from makespan.cli.progress import ProgressLine
     from makespan.flow.comparison.compare import comparing, problems_named
     from makespan.flow.comparison.several import Comparisons
     from makespan.flow.files.files import refuse_target, save
@@ -112,9 +112,9 @@ def command(
     problems, left_out = problems_named(files, parts)
     for other in left_out:
         parameters.print_error(f"left out: {other}")
-    line = Line("comparing")
+    line = ProgressLine("comparing")
     comparisons = comparing(problems, chosen, time_limit, seed, line.say)
-    found = dict(_said(comparisons, line, len(problems), None if as_json else parts))
+    found = dict(_print_each(comparisons, line, len(problems), None if as_json else parts))
     together = Comparisons(by_name=found, left_out=left_out)
     if as_json:
         parameters.print_json(together.as_dict())
@@ -130,9 +130,9 @@ def command(
     return INTERRUPTED if together.interrupted else DONE
 
 
-def _said(
+def _print_each(
     comparisons: Iterator[tuple[str, Comparison]],
-    line: Line,
+    line: ProgressLine,
     count: int,
     parts: dict[str, Any] | None,
 ) -> Iterator[tuple[str, Comparison]]:

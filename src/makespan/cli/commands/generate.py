@@ -50,9 +50,9 @@ def _listed() -> list[str]:
     for name in KINDS:
         lines.append(name)
         options = generator_options(name).items()
-        lines += [f"  -O {option}={_shown(value)}" for option, value in options]
+        lines += [f"  -O {option}={_written(value)}" for option, value in options]
     return lines
 
 
-def _shown(value: Any) -> str:
+def _written(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

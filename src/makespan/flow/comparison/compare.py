@@ -145,7 +145,7 @@ def comparing(
     ``make`` gives the control of each solve.
     """
     limit = checked_limit(time_limit)
-    chosen = None if methods is None else _known(methods, problems.values())
+    chosen = None if methods is None else _kinds_of(methods, problems.values())
     for name, problem in problems.items():
         kind = kind_of(problem).name
         if chosen is None:
@@ -163,7 +163,7 @@ def comparing(
             return
 
 
-def _known(methods: str | Sequence[str], problems: Iterable[Problem]) -> dict[str, set[str]]:
+def _kinds_of(methods: str | Sequence[str], problems: Iterable[Problem]) -> dict[str, set[str]]:
     """Return the names of methods, each with the kinds of the problems that have it."""
     kinds = dict.fromkeys(kind_of(problem).name for problem in problems)
     names = dict.fromkeys([methods] if isinstance(methods, str) else methods)

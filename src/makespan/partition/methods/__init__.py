@@ -4,6 +4,6 @@ AUTO = ("monotone", "threshold", "total", "lexicographic", "pareto", "any-plan")
 """What ``auto`` tries in turn."""
 SHARED = {
     "published": ("dynamic-programming", "marin", "olar"),
-    "sums": ("lexicographic", "total"),
+    "sums": ("lexicographic", "pareto", "total"),
 }
 """The files that hold several methods, which are alike."""

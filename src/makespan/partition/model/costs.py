@@ -150,7 +150,7 @@ def _fits(
     given: Sequence[Given], limits: Sequence[tuple[int, int]], tasks: int, mistakes: Mistakes
 ) -> bool:
     """Whether the costs that functions and samples stand for fit into memory."""
-    made = [_made(row.costs, *limit, tasks) for row, limit in zip(given, limits, strict=True)]
+    made = [_entries(row.costs, *limit, tasks) for row, limit in zip(given, limits, strict=True)]
     try:
         claim(BYTES * sum(made), f"a table of {sum(made):,} costs")
     except TooLarge as error:
@@ -164,7 +164,7 @@ def _fits(
     return True
 
 
-def _made(costs: Any, lower: int, upper: int, tasks: int) -> int:
+def _entries(costs: Any, lower: int, upper: int, tasks: int) -> int:
     """Return how many entries of a row are made up from a function, or between samples."""
     if isinstance(costs, (Affine, Curve)) or callable(costs):
         return max(0, min(upper, tasks) - lower + 1)

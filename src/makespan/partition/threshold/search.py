@@ -106,7 +106,7 @@ def least_feasible(sums: Sums, tasks: int, cap: int, control: Control) -> Ends |
     Expired
         If the time is up first.
     """
-    search = _Search(sums, tasks, control)
+    search = _LimitSearch(sums, tasks, control)
     if not search.gallop(cap, FIRST_STEP):
         return None
     costs, all_costs = search.costs_between()
@@ -134,7 +134,7 @@ def feasible_within_half_octave(
     Expired
         If the time is up first.
     """
-    search = _Search(sums, tasks, control)
+    search = _LimitSearch(sums, tasks, control)
     if not search.gallop(cap, HALF_OCTAVE):
         return None
     while search.width > HALF_OCTAVE:
@@ -143,7 +143,7 @@ def feasible_within_half_octave(
     return search.feasible, min(search.infeasible_limit + 1, search.feasible_limit)
 
 
-class _Search:
+class _LimitSearch:
     """The greatest limit known to be infeasible, and the least known to be feasible."""
 
     def __init__(self, sums: Sums, tasks: int, control: Control) -> None:
