@@ -189,7 +189,7 @@ def offers(room: Any, protocol: Any) -> bool:
     """Whether a room holds what a protocol says; looked at once for each room.
 
     >>> from makespan.flow.kinds import KINDS
-    >>> offers(KINDS["taskgraph"].timing, NamesTasks), offers(KINDS["partition"].timing, Naming)
+    >>> offers(KINDS["taskgraph"].timing, NamesTasks), offers(KINDS["partition"].timing, NamesTasks)
     (True, False)
     """
     return isinstance(room, protocol)

@@ -1,4 +1,4 @@
-"""The command methods."""
+"""The commands that say what there is: commands, methods, the form of files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,33 @@ from makespan.cli.process import DONE
 from makespan.cli.progress import meanwhile
 
 
+@click.command("help")
+@click.argument("name", metavar="[COMMAND]", required=False)
+@click.pass_context
+def help_command(context: click.Context, name: str | None) -> int:
+    """Say what COMMAND does, and which options it has; without one, which commands there are.
+
+    \b
+    makespan help solve
+    """
+    root = context.find_root()
+    if name is None:
+        parameters.print_text(root.get_help())
+        return DONE
+    group = root.command
+    assert isinstance(group, click.Group)
+    _, found, _ = group.resolve_command(root, [name])
+    assert found is not None  # resolve_command refuses what there is not
+    with click.Context(found, info_name=name, parent=root) as own:
+        parameters.print_text(found.get_help(own))
+    return DONE
+
+
 @click.command("methods")
 @click.argument("kind_or_file", required=False, metavar="[KIND|FILE]")
 @parameters.parts
 @meanwhile("reading")
-def command(*, kind_or_file: str | None, parts: dict[str, Any]) -> int:
+def methods_command(*, kind_or_file: str | None, parts: dict[str, Any]) -> int:
     """List the methods of all kinds or of one KIND; for a problem FILE, say which apply.
 
     'exact' methods prove their plans optimal; 'published' ones are kept for comparison.
@@ -44,3 +66,21 @@ def _refuse_neither(text: str) -> None:
         raise click.UsageError(
             f"{text!r} is neither a file nor a kind of problem{did_you_mean(text, KINDS)}"
         )
+
+
+@click.command("schema")
+@click.argument("kind", required=False)
+def schema_command(kind: str | None) -> int:
+    """Print the JSON Schema (2020-12) of problem files: of one KIND, or of all in one.
+
+    Editors check and complete files with it, TOML files, too.
+
+    \b
+    makespan schema > makespan.schema.json
+    """
+    import json
+
+    from makespan.flow.kinds import schema
+
+    parameters.print_text(json.dumps(schema(kind), indent=2))
+    return DONE
