@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from makespan.cli.codes import CHECK_FAILED, DONE, INFEASIBLE, NOTHING_FOUND, USAGE
 from makespan.cli.main import run
+from makespan.cli.process import CHECK_FAILED, DONE, INFEASIBLE, NOTHING_FOUND, USAGE
 
 FOUND = Path(__file__).parent / "cases" / "found"
 ALLOWED = {DONE, INFEASIBLE, NOTHING_FOUND, USAGE}

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from makespan import Experiment, read_experiment
 from makespan.cli.main import run
 from makespan.core.errors import InputError
-from makespan.flow.experiments.journal import read_records
+from makespan.lab.journal import read_records
 
 WHOLE = """
 format = "makespan.experiment/1"

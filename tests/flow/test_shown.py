@@ -14,8 +14,7 @@ from makespan import compare, methods, simulate, solve
 from makespan.core.errors import InputError
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Status
-from makespan.flow.generate import generate
-from makespan.flow.kinds import KINDS
+from makespan.flow.kinds import KINDS, generate
 from makespan.flow.result import Result
 
 

@@ -20,9 +20,8 @@ from makespan import (
     solve,
 )
 from makespan.core.problem import Problem
-from makespan.core.steps import printed
-from makespan.flow.files.steps import step_of
-from makespan.flow.pictures.page import html
+from makespan.core.steps import printed, step_of
+from makespan.flow.plot import html
 from makespan.taskgraph.generate.graphs import layered, tree
 
 LINEAR = Star([Worker(send=2, compute=3), Worker(send=1, compute=5), Worker(send=4, compute=1)])

@@ -14,7 +14,7 @@ import makespan
 from makespan import InputError, Interconnect, ProblemError, Reduction
 from makespan.core.control import Control
 from makespan.core.schedule import Schedule
-from makespan.flow.pictures.views import drawing
+from makespan.flow.picture import drawing
 from makespan.reduction.bounds import bounds
 from makespan.reduction.generate import generate
 from makespan.reduction.halves.rarest_first import Spreader

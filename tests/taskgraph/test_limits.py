@@ -22,7 +22,7 @@ from makespan import (
     simulate,
     solve,
 )
-from makespan.flow.pictures.plot import svg
+from makespan.flow.plot import svg
 from makespan.taskgraph.bounds import impossible
 from makespan.taskgraph.file import read, write
 from makespan.taskgraph.generate import graphs

@@ -22,7 +22,7 @@ from makespan import (
     solve,
 )
 from makespan.core.control import Control
-from makespan.flow.pictures.plot import svg
+from makespan.flow.plot import svg
 from makespan.taskgraph import graphs
 from makespan.taskgraph.file import read, write
 from makespan.taskgraph.limits import least_price, price_of

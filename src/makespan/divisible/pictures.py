@@ -8,11 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Curves, Diagram, Drawn, Edges, Nodes
-from makespan.core.front import Values, points_of
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.picture import Mark, OnDemand, Picture, Role
+from makespan.core.picture import (
+    Curves,
+    Diagram,
+    Drawn,
+    Edges,
+    Mark,
+    Nodes,
+    OnDemand,
+    Picture,
+    Role,
+)
 from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import FrontValues, front_points
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import computed, plan_of
 from makespan.divisible.model.platform import Star
@@ -20,7 +29,7 @@ from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import ROOT, Tree
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import matched, timed
-from makespan.drawing.diagram.front import front_curves
+from makespan.drawing.diagram.curves import front_curves
 from makespan.drawing.gantt.assemble import Lane, assembled, busy_first
 from makespan.drawing.text import percent, short
 
@@ -270,10 +279,10 @@ def front(
 
 def alternatives(
     problem: DivisibleLoad, details: Mapping[str, Any]
-) -> list[tuple[Values, Schedule]]:
+) -> list[tuple[FrontValues, Schedule]]:
     """Return the plans of a front, with what each reaches, in the order of their times."""
     found = []
-    for values, point in points_of(details, "price"):
+    for values, point in front_points(details, "price"):
         given = problem
         if "holder" in point:
             given = problem.with_master(problem.machines.index(point["holder"]))

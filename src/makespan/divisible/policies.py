@@ -16,9 +16,9 @@ import numpy as np
 from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import quoted, refusal
 from makespan.core.inputs.rules import Rule
+from makespan.core.noise import Noise
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
-from makespan.core.simulation.noise import Noise
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.published.rounds import uniform_rounds

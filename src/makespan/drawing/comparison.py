@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.picture import Role
 from makespan.drawing.colours import FAINT_INK, FILL, GRID, INK, LIMIT, PAPER
-from makespan.drawing.figure import Part
+from makespan.drawing.render import Part
 from makespan.drawing.svg import Canvas
-from makespan.drawing.text import elided, short, text_width
-from makespan.drawing.ticks import ticks
+from makespan.drawing.text import elided, short, text_width, ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

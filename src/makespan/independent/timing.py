@@ -15,7 +15,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.numeric.jit import loop
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.simulation.replay import Replay
+from makespan.core.simulation import Replay
 from makespan.independent.problem import IndependentTasks
 
 timing_loop = loop(pays_from=100_000)  # rows

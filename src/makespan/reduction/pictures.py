@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Diagram, Edges, Groups, Nodes
 from makespan.core.errors import InputError
-from makespan.core.picture import Bars, OnDemand, Picture, Role, Row
+from makespan.core.picture import Bars, Diagram, Edges, Groups, Nodes, OnDemand, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.diagram.network import MOST_SHOWN, network_diagram
 from makespan.drawing.text import short

@@ -12,11 +12,11 @@ from makespan.core.control import Control
 from makespan.core.errors import MethodError, TooLarge
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import Rule
+from makespan.core.noise import Noise
 from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import applicability, find_method, within_reach
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.simulation.noise import Noise
-from makespan.core.simulation.outcome import mean_interval, quantile_interval
+from makespan.core.simulation import mean_interval, quantile_interval
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.taskgraph.levels import by_level, ranks

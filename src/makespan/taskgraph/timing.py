@@ -15,7 +15,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.simulation.replay import Replay
+from makespan.core.simulation import Replay
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.model.loops import graph_loop, replace_first
 from makespan.taskgraph.problem import TaskGraph

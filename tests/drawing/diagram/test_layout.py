@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from makespan.core.diagram import Diagram, Edges, Groups, Nodes
+from makespan.core.picture import Diagram, Edges, Groups, Nodes
 from makespan.drawing.diagram.draw import Sheet, diagram_svg
 from makespan.drawing.diagram.layers import layers_of
 from makespan.drawing.diagram.layout import lay_out

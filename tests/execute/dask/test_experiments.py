@@ -24,13 +24,13 @@ from makespan import (
 )
 from makespan.cli.main import run
 from makespan.execute.dask import Workers, experiments
-from makespan.flow.experiments.experiment import Cell
-from makespan.flow.experiments.journal import read_records
-from makespan.flow.experiments.solving import here
+from makespan.lab.experiment import Cell
+from makespan.lab.journal import read_records
+from makespan.lab.solving import here
 from tests.execute.conftest import in_process, tasks_left
 from tests.execute.stars import SOURCES, Cluster
-from tests.flow.experiments.test_experiment import untimed
-from tests.flow.experiments.test_processes import CLI, EXPERIMENT, rows_in
+from tests.lab.test_experiment import untimed
+from tests.lab.test_processes import CLI, EXPERIMENT, rows_in
 from tests.thorough import few
 
 GRID = Grid("independent", options={"tasks": [6, 9]}, seeds=10)

@@ -12,8 +12,7 @@ import pytest
 from makespan.core.errors import ProblemError, TooLarge
 from makespan.core.inputs import forms
 from makespan.core.inputs.rules import GREATEST, LEAST
-from makespan.flow.files.schema import schema
-from makespan.flow.kinds import KINDS, kind_named
+from makespan.flow.kinds import KINDS, kind_named, schema
 
 jsonschema = pytest.importorskip("jsonschema")
 

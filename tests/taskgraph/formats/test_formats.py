@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan import Dag, FileError, Network, ProblemError, TaskGraph, check, read_problem, solve
-from makespan.core.plain import STEERING
+from makespan.core.errors import STEERING
 from makespan.taskgraph import formats
 from makespan.taskgraph.formats import dot, stg, wfformat
 from makespan.taskgraph.formats.xml import read_graphml

@@ -9,12 +9,11 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
-from makespan.core.front import Unknown, in_words
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import whole
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import FrontGap, Objective, Solution, front_in_words
 from makespan.divisible.methods.return_orders import return_programme
 from makespan.divisible.methods.sequence_search import sequence_search
 from makespan.divisible.model.plan import entry_of, price_of
@@ -132,16 +131,16 @@ class _FrontSearch:
             optimal=not unknown,
             stopped=bool(unknown),
             objective=goal,
-            notes=(in_words([each[:2] for each in points], "price", unknown),),
+            notes=(front_in_words([each[:2] for each in points], "price", unknown),),
             details={
                 "front": [_entry(self.problem, point) for point in points],
                 "unknown": unknown,
             },
         )
 
-    def _unknown(self) -> list[Unknown]:
+    def _unknown(self) -> list[FrontGap]:
         """Return the times between which some plan may be cheaper, or faster than all."""
-        ranges: list[Unknown] = []
+        ranges: list[FrontGap] = []
         known, sure = self.begin, self.begin == self.looks[0][0]
         for deadline, proved in self.looks:
             if proved and not sure:

@@ -13,7 +13,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.simulation.replay import Replay
+from makespan.core.simulation import Replay
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import NO_CHUNKS, Plan, computed
 from makespan.divisible.model.sources import Sources

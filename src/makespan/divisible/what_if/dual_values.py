@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from makespan.backends.highs import Programme
-from makespan.backends.one_sided import SECONDS, Number, one_sided
-from makespan.backends.sides import Sides
+from makespan.backends.one_sided import SECONDS, Number, Sides, one_sided
 from makespan.core.control import Control
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.execute.dask.cluster.client import client_or_local
 from makespan.execute.dask.cluster.items import Inbox
 from makespan.execute.dask.maps.flow import Background, Raised

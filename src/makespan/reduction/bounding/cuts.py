@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.network.ways import Ports
+from makespan.core.network.interconnect import Ports
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.reduction.bounding import distances, shortest
 from makespan.reduction.bounding.growth import ROUNDING

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.backends.growing import Growing
-from makespan.backends.repeated import Unsolved
+from makespan.backends.repeated import CuttingPlanes, Unsolved
 from makespan.core.numeric.arrays import Floats
 from makespan.reduction.bounding import distances
 from makespan.reduction.bounding.growth import ROUNDING
@@ -80,7 +79,7 @@ class Amounts(ABC):
         total = float(ways.size.sum()) * unit
         self.seconds = max(float(np.max(ways.lasts)), float(np.max(ways.prepare))) * total or 1.0
         size = 1 + layers * columns + more
-        self.programme = Growing(np.eye(1, size)[0], [np.inf, *[1.0] * (size - 1)])
+        self.programme = CuttingPlanes(np.eye(1, size)[0], [np.inf, *[1.0] * (size - 1)])
         self.size = size
         self.sides: list[tuple[float, float]] = []
         self.factors: list[Floats] = []

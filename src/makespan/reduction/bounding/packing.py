@@ -149,7 +149,7 @@ class _Programme(Amounts):
     def shallow(self, most: float) -> Floats:
         """Return amounts that take no longer than that, and make least detours."""
         limits = [most, *[1.0] * len(self.detours)]
-        self.programme.aim([0.0, *self.detours], limits)
+        self.programme.change_objective([0.0, *self.detours], limits)
         return self.solved()
 
     @property

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from makespan.core.errors import FileError
-from makespan.core.inputs.xml import root_of
+from makespan.core.inputs.documents import root_of
 from makespan.core.schedule import Schedule
 from makespan.reduction.formats import (
     COMBINING,

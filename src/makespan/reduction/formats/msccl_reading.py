@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import FileError, InputError
+from makespan.core.inputs.documents import local
 from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.xml import local
 from makespan.reduction.formats import (
     INPUT,
     NAMES,

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.control import Control
-from makespan.core.deadline_thread import stoppable
+from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import Integers, frozen, readonly
 from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import sorted_by

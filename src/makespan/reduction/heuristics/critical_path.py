@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.control import Control
-from makespan.core.deadline_thread import stoppable
+from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.jit import loop, part
 from makespan.core.numeric.random import next_seed

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.control import Control
-from makespan.core.deadline_thread import stoppable
+from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import Integers, readonly
 from makespan.core.numeric.jit import loop
 from makespan.reduction.problem import Reduction, segment_name

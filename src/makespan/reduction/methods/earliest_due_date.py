@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.control import Control
-from makespan.core.deadline_thread import stoppable
+from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule

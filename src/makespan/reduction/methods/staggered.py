@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.control import Control
-from makespan.core.deadline_thread import stoppable
+from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution

@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from makespan.core.errors import FileError
+from makespan.core.inputs.documents import local, root_of
 from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.xml import local, root_of
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.taskgraph.model.attributes import SIZE, WORK, Column, Quantity
 from makespan.taskgraph.model.dag import Dag
 

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.front import in_words
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import applicability, find_method, register, within_reach
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Objective, Solution, front_in_words
 from makespan.taskgraph.bounds import bounds, enforce_limits
 from makespan.taskgraph.levels import by_level, ranks
 from makespan.taskgraph.limits import ALLOWED, price_of, violation, worth
@@ -179,7 +178,7 @@ def pareto(problem: TaskGraph, control: Control) -> Solution:
         optimal=not unknown,
         stopped=bool(unknown),
         objective=Objective(name="price", value=points[0].price) if unknown else None,
-        notes=(in_words([each[:2] for each in points], "price", ranges),),
+        notes=(front_in_words([each[:2] for each in points], "price", ranges),),
         details={"front": [_entry(problem, point) for point in points], "unknown": ranges},
     )
 

@@ -11,10 +11,10 @@ from makespan.core.control import Control
 from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import whole
+from makespan.core.noise import Noise, as_noise
 from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
-from makespan.core.simulation.noise import Noise, as_noise
 from makespan.core.solution import Solution
 from makespan.taskgraph.limits import violation, worth
 from makespan.taskgraph.local_search import Sample, improved, steps_of_a_move

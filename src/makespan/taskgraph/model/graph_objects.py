@@ -8,7 +8,7 @@ from typing import Any
 
 from makespan.core.errors import ProblemError
 from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.taskgraph.model.attributes import SIZE, WORK, Column, Quantity
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Diagram, Edges, Flags, Nodes
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.picture import Diagram, Edges, Flags, Nodes
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.diagram.network import MOST_SHOWN, network_diagram
 from makespan.drawing.text import brief, percent, short

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from makespan.core.errors import ExecutionError, InputError
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 
 LOOK_AT_LOOP = 1.0  # seconds between looks whether the event loop still runs
 LONGEST_CLEAN_UP = 20.0  # seconds that an interrupted run may take to tidy up

@@ -11,7 +11,7 @@ from typing import Any
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import quoted
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.execute.dask.cluster.crew import ANY, Member, Only
 from makespan.execute.dask.cluster.inputs import Function
 from makespan.execute.dask.cluster.items import Items
