@@ -14,7 +14,7 @@ from makespan.core.errors import ExecutionError, InputError
 from makespan.core.schedule import WORDS, Schedule
 from makespan.core.system.extras import optional
 from makespan.divisible.model.platform import Star
-from makespan.execute.outcome import Failure
+from makespan.execute.dealing.engine import Failure
 from makespan.flow.result import Result
 from makespan.flow.serialize import as_json, schedule_as_dict
 

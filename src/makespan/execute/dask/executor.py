@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 from makespan.execute.dask.cluster.client import checked_client
-from makespan.execute.dask.maps.flow import Background
+from makespan.execute.dask.maps.carry_out import Background
 from makespan.execute.dask.maps.map import begin
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import Any
 
 from makespan.core.system.extras import optional
 from makespan.execute.dask.cluster.client import client_or_local
-from makespan.execute.dask.cluster.items import Inbox
-from makespan.execute.dask.maps.flow import Background, Raised
+from makespan.execute.dask.maps.carry_out import Background, Raised
 from makespan.execute.dask.maps.map import prepared
+from makespan.execute.dealing.items import Inbox
 from makespan.execute.remote import called
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from dask import delayed
 
-from makespan.execute.dask.cluster.crew import Member
+from makespan.execute.dask.cluster.workers import Member
 from makespan.execute.dask.graphs.learning import choice
 from makespan.execute.dask.graphs.learning.choice import choose
 from makespan.execute.dask.graphs.learning.costs import problem_of

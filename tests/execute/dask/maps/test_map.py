@@ -15,9 +15,9 @@ from makespan import InputError, save
 from makespan.core.schedule import Activity
 from makespan.execute import dask
 from makespan.execute.dask import ItemsFailed
-from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.cluster.load import WAITING
-from makespan.execute.dask.maps.memory import key_of
+from makespan.execute.dealing.history import key_of
+from makespan.execute.dealing.items import Items
 from tests.execute import functions
 from tests.execute.conftest import in_process
 

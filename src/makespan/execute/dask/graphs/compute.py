@@ -14,7 +14,7 @@ from makespan.core.errors import ExecutionError, InputError, MakespanError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.schedule import Schedule
 from makespan.execute.dask.cluster.client import checked_client, client_or_local, on_loop
-from makespan.execute.dask.cluster.crew import Crew, Member, as_dask_waits
+from makespan.execute.dask.cluster.workers import WorkerPool, as_dask_waits
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
@@ -28,6 +28,7 @@ from makespan.execute.dask.graphs.placement import Pins, pins_of, refuse_other_t
 from makespan.execute.dask.graphs.plan import TIME_LIMIT, plan_graph
 from makespan.execute.dask.graphs.runner import CantConduct, GraphRun
 from makespan.execute.dask.graphs.work import Work, work_of
+from makespan.execute.dealing.engine import WorkerInfo
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
@@ -209,13 +210,13 @@ class _Job:
     async def as_told(self, pins: Pins, plan: Result) -> Execution:
         """Carry out a plan that the caller gave."""
         keys = [self.work.key_of[name] for name in pins.problem.dag.names]
-        async with self._crew() as crew:
-            if not set(pins.machines) & set(crew.names):
-                expected, there = ", ".join(pins.machines), ", ".join(crew.names)
+        async with self._pool() as pool:
+            if not set(pins.machines) & set(pool.names):
+                expected, there = ", ".join(pins.machines), ", ".join(pool.names)
                 raise ExecutionError(f"plan: is for {expected}; those that are there: {there}")
             self.plan = plan
             batch = Batch(self.client, self.work)
-            return await self._carried_out(GraphRun(crew, batch, self.tell, keys, pins))
+            return await self._carried_out(GraphRun(pool, batch, self.tell, keys, pins))
 
     def as_problem(self) -> TaskGraph:
         """Compute it as Dask places it, and return the problem that was seen."""
@@ -228,15 +229,15 @@ class _Job:
 
     async def _as_planned(self, alike: Alike, time_limit: float) -> Execution | str:
         """Carry out what was planned for the graph; or say why not."""
-        async with self._crew() as crew:
-            members = tuple(crew.members.values())
+        async with self._pool() as pool:
+            members = tuple(pool.members.values())
             structure = structure_of(self.work)
             known = self.cluster.known(structure, members)
             if known.plan is None:
                 return known.why or NOT_SEEN
             self.plan, self.why = known.plan, (known.why,)
             batch, pins = Batch(self.client, self.work), pins_of(known.plan)
-            run = GraphRun(crew, batch, self.tell, structure.keys, pins)
+            run = GraphRun(pool, batch, self.tell, structure.keys, pins)
             try:
                 execution = await self._carried_out(run)
             except CantConduct as error:
@@ -261,8 +262,8 @@ class _Job:
         return on_loop(self.client, lambda: self._waited(batch, at_once))
 
     async def _waited(self, batch: Batch, at_once: bool) -> Execution:
-        async with self._crew(at_once=at_once) as crew:
-            return await self._carried_out(GraphRun(crew, batch, self.tell))
+        async with self._pool(at_once=at_once) as pool:
+            return await self._carried_out(GraphRun(pool, batch, self.tell))
 
     def _teaches(self, execution: Execution) -> bool:
         return self.run is not None and self.run.undisturbed and not execution.failures
@@ -295,7 +296,7 @@ class _Job:
             await self._choose(known, structure, members, time_limit)
         alike.known = known
 
-    async def _seen(self, execution: Execution) -> tuple[Known, Structure, tuple[Member, ...]]:
+    async def _seen(self, execution: Execution) -> tuple[Known, Structure, tuple[WorkerInfo, ...]]:
         """Add what was seen of a run as Dask has it to what is known; return that."""
         watch = self.watch
         assert watch is not None
@@ -315,7 +316,7 @@ class _Job:
         return known, watch.structure, noted.members
 
     async def _choose(
-        self, known: Known, structure: Structure, members: tuple[Member, ...], time_limit: float
+        self, known: Known, structure: Structure, members: tuple[WorkerInfo, ...], time_limit: float
     ) -> None:
         if self.work.shuffled:
             known.plan, known.why = None, f"left to Dask: it {PEER_TO_PEER}"
@@ -324,14 +325,14 @@ class _Job:
         await asyncio.to_thread(choose, self.cluster, known, structure, members, time_limit)
 
     @asynccontextmanager
-    async def _crew(self, *, at_once: bool = True) -> AsyncIterator[Crew]:
+    async def _pool(self, *, at_once: bool = True) -> AsyncIterator[WorkerPool]:
         """Enter the workers; any error takes along what there is."""
         try:
-            crew = Crew(self.client, expels=True, at_once=at_once, patience=as_dask_waits())
-            async with crew:
+            pool = WorkerPool(self.client, expels=True, at_once=at_once, patience=as_dask_waits())
+            async with pool:
                 if at_once:
-                    await crew.wait_for_one()
-                yield crew
+                    await pool.wait_for_one()
+                yield pool
         except MakespanError as error:
             if self.run is not None:
                 error.execution = self._execution()

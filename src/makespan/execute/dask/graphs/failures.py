@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.graphs.batch import Batch
-from makespan.execute.outcome import Failure
+from makespan.execute.dealing.engine import Failure
 
 if TYPE_CHECKING:
     from makespan.execute.dask.execution import Execution

@@ -8,12 +8,12 @@ from statistics import median, median_low
 
 import numpy as np
 
-from makespan.execute.dask.cluster.crew import Member
 from makespan.execute.dask.graphs.forecast import Forecast
 from makespan.execute.dask.graphs.learning.costs import durations, problem_of
 from makespan.execute.dask.graphs.learning.known import Cluster, Known
 from makespan.execute.dask.graphs.learning.structure import Structure
 from makespan.execute.dask.graphs.plan import plan_graph, topological
+from makespan.execute.dealing.engine import WorkerInfo
 from makespan.flow.result import Result
 from makespan.taskgraph.levels import colevels
 from makespan.taskgraph.problem import TaskGraph
@@ -42,7 +42,7 @@ def choose(
     cluster: Cluster,
     known: Known,
     structure: Structure,
-    members: Sequence[Member],
+    members: Sequence[WorkerInfo],
     time_limit: float,
 ) -> None:
     """Decide whether to plan a graph: the plan, or None, and why, are noted in what is known.
@@ -90,7 +90,7 @@ def _planned(
     cluster: Cluster,
     known: Known,
     structure: Structure,
-    members: Sequence[Member],
+    members: Sequence[WorkerInfo],
     time_limit: float,
 ) -> tuple[Result | None, str]:
     count = len(structure.keys)
@@ -131,7 +131,7 @@ def _planned(
 
 
 def _placed(
-    known: Known, problem: TaskGraph, members: Sequence[Member]
+    known: Known, problem: TaskGraph, members: Sequence[WorkerInfo]
 ) -> tuple[list[int], list[int]]:
     """Return the order and the machines of Dask's own run."""
     place = {member.name: index for index, member in enumerate(members)}

@@ -9,10 +9,10 @@ import numpy as np
 
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats
-from makespan.execute.dask.cluster.crew import Member
 from makespan.execute.dask.cluster.fit import fit
 from makespan.execute.dask.graphs.learning.known import Cluster, Known
 from makespan.execute.dask.graphs.learning.structure import Structure
+from makespan.execute.dealing.engine import WorkerInfo
 from makespan.taskgraph.model.network import Network
 from makespan.taskgraph.problem import TaskGraph
 
@@ -25,7 +25,7 @@ ALIKE = 0.1  # of the logarithm of a ratio: nearer to 1, workers count as equall
 
 
 def problem_of(
-    cluster: Cluster, known: Known, structure: Structure, members: Sequence[Member]
+    cluster: Cluster, known: Known, structure: Structure, members: Sequence[WorkerInfo]
 ) -> TaskGraph:
     """Return the problem: seconds on each worker, bytes, and a line from each to a switch.
 
@@ -90,7 +90,7 @@ def line_of(cluster: Cluster, name: str) -> Affine | None:
     return Affine(0.0, sum(p[1] for p in periods) / max(1.0, sum(p[0] for p in periods)))
 
 
-def _network(cluster: Cluster, members: Sequence[Member], setup: float) -> Network:
+def _network(cluster: Cluster, members: Sequence[WorkerInfo], setup: float) -> Network:
     names = [member.name for member in members]
     lines = [line_of(cluster, name) for name in names]
     seen = [line for line in lines if line is not None]

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, TypeVar
 
-from makespan.execute.dask.cluster.crew import Member
 from makespan.execute.dask.graphs.learning.structure import Structure
 from makespan.execute.dask.graphs.remote import Seen
+from makespan.execute.dealing.engine import WorkerInfo
 from makespan.flow.result import Result
 
 Value = TypeVar("Value")
@@ -98,7 +98,7 @@ class Cluster:
     kinds: OrderedDict[Any, Alike] = field(default_factory=OrderedDict)
     watching: bool = False
 
-    def known(self, structure: Structure, members: Iterable[Member]) -> Known:
+    def known(self, structure: Structure, members: Iterable[WorkerInfo]) -> Known:
         """Return what is known of a graph on these workers, to be added to."""
         there = tuple((member.name, member.threads) for member in members)
         return _kept(self.graphs, (structure.same, there), Known)

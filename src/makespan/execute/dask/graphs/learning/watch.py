@@ -15,13 +15,14 @@ import numpy as np
 from makespan.core.cached import cached_property
 from makespan.core.errors import MakespanError
 from makespan.core.schedule import Schedule
-from makespan.execute.dask.cluster.crew import Crew, Member
+from makespan.execute.dask.cluster.workers import WorkerPool
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.called import moved
 from makespan.execute.dask.graphs.learning.structure import Structure, structure_of
 from makespan.execute.dask.graphs.record import Sightings
 from makespan.execute.dask.graphs.remote import Seen
+from makespan.execute.dealing.engine import WorkerInfo
 
 SLACK = 0.5  # seconds around a run of which the stream is asked for
 LONGEST = 30.0  # seconds that an answer is waited for
@@ -38,7 +39,7 @@ async def begin_watching(client: Any) -> None:
 class Noted:
     """What scheduler and workers have noted in the time of a run, not only of its tasks."""
 
-    members: tuple[Member, ...]
+    members: tuple[WorkerInfo, ...]
     stream: tuple[dict[str, Any], ...]
     transfers: dict[str, Any]
 
@@ -75,14 +76,14 @@ class Watch:
 
     async def _looked(self) -> Noted:
         """Ask all. Times are the scheduler's, as Dask reckons them from heartbeats."""
-        async with Crew(self.batch.client) as crew:
-            members = tuple(crew.members.values())
+        async with WorkerPool(self.batch.client) as pool:
+            members = tuple(pool.members.values())
             now = time.monotonic()
             since, until = now - self.begun + SLACK, max(0.0, now - self.ended - SLACK)
             bounds = {"start": f"{since:.6f} s"} | ({"stop": f"{until:.6f} s"} if until else {})
             stream, transfers = await asyncio.gather(
                 self.batch.client.get_task_stream(**bounds),
-                crew.call_all(members, moved, since, until),
+                pool.call_all(members, moved, since, until),
             )
             return Noted(members, tuple(stream), transfers)
 

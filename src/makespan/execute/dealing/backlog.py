@@ -1,14 +1,12 @@
-"""What workers still have to do, and who gets a piece of the pool next."""
+"""What workers still have to do."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from makespan.execute.dask.maps.pool import Range
+from makespan.execute.dealing.pool import Range
 
-PIECES = 2.0  # a worker gets its share of the rest divided by this
 AHEAD = 2  # chunks on the way to a worker, or waiting there, beside the one that it computes
 LATE = 3.0  # times as long as expected: what is done by others, where they have nothing else to do,
 MIN_LATE = 0.25  # and so many seconds more
@@ -137,43 +135,3 @@ class Backlog:
     def late_in(self, worker: str, seconds: float) -> float:
         """Return in how many seconds a worker is late whose next chunk should take ``seconds``."""
         return self._of(worker).heard + LATE * seconds + MIN_LATE - time.monotonic()
-
-
-def next_piece(
-    rest: float,
-    free: Sequence[str],
-    left: Mapping[str, float],
-    speeds: Mapping[str, float],
-    least: Mapping[str, float],
-    *,
-    tiny: float = 0.0,
-    few: bool = False,
-) -> tuple[str, float] | None:
-    """Return which of the ``free`` workers gets how much of the ``rest``; None: better to wait.
-
-    If all workers ended together, each would have room for what it can compute until then beside
-    what it has ``left``. The one that will be idle first gets a piece by factoring, or where that
-    is less, what is worth a message (``least``), but not more than its room. Nobody gets less than
-    ``tiny`` seconds of work, and one that is busy and has no room for half of ``least`` nothing, as
-    it would end last. Where ``few`` items are dealt out, each gets all that it has room for.
-
-    Source: S. F. Hummel, J. Schmidt, R. N. Uma, J. Wein, Load-sharing in heterogeneous systems
-    via weighted factoring, SPAA 1996: each batch is half of what is left.
-
-    >>> each = {"a": 1.0, "b": 1.0}
-    >>> next_piece(9.0, ["a", "b"], {"a": 0.0, "b": 8.0}, speeds=each, least=each)
-    ('a', 2.25)
-    >>> next_piece(9.0, ["b"], {"a": 0.0, "b": 9.0}, speeds=each, least=each)
-    """
-    together = sum(speeds.values())
-    end = (rest + sum(left.values())) / together
-    room = {name: end * speeds[name] - left[name] for name in free}
-    room = {
-        name: units for name, units in room.items() if units >= least[name] / 2 or not left[name]
-    }
-    if not room:
-        return None
-    name = min(room, key=lambda one: left[one] / speeds[one])
-    amount = max(rest * speeds[name] / together / PIECES, least[name])
-    amount = room[name] if few else max(min(amount, room[name]), tiny * speeds[name])
-    return name, amount if rest - amount > min(least[name], room[name] / 2) / 2 else rest

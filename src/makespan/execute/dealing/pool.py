@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from makespan.execute.dask.cluster.items import Items
+from makespan.execute.dealing.items import Items
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,21 +12,26 @@ from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.core.schedule import Activity
-from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
-from makespan.execute.dask.cluster.items import Stream
-from makespan.execute.dask.cluster.transfers import Packed, Traffic, Window
-from makespan.execute.dask.maps.backlog import AHEAD, Chunk
-from makespan.execute.dask.maps.balance import Balance
-from makespan.execute.dask.maps.costs import Costs
-from makespan.execute.dask.maps.growth import show_work
-from makespan.execute.dask.maps.job import Job
-from makespan.execute.dask.maps.pool import Range
-from makespan.execute.dask.maps.record import Computation, Record
-from makespan.execute.dask.maps.sizes import Sizes
-from makespan.execute.dask.maps.state import State
-from makespan.execute.outcome import Failure, Outcome
+from makespan.execute.dealing.backlog import AHEAD, Chunk
+from makespan.execute.dealing.balance import Balance
+from makespan.execute.dealing.costs import Costs
+from makespan.execute.dealing.engine import (
+    Engine,
+    Failure,
+    Outcome,
+    Packed,
+    Window,
+    WorkerInfo,
+    WorkerLost,
+)
+from makespan.execute.dealing.items import Stream
+from makespan.execute.dealing.pool import Range
+from makespan.execute.dealing.record import Computation, Record
+from makespan.execute.dealing.sizes import Sizes
+from makespan.execute.dealing.state import Job, State
 
 READ_AHEAD = 2.0  # seconds of work that are read of a stream
+SHOW_EVERY = 0.1  # seconds
 PATIENCE = 0.1  # seconds for which more items are waited for, where some are there
 HELD = 4  # times as much may be read and not taken yet
 
@@ -43,7 +48,7 @@ class Run(State):
     ----------
     job
         What to run.
-    crew, traffic
+    engine
         The workers, and what goes to them.
     record
         Where activities are noted.
@@ -51,11 +56,9 @@ class Run(State):
         What is known of the workers' costs; it learns.
     """
 
-    def __init__(
-        self, job: Job, crew: Crew, traffic: Traffic, record: Record, costs: Costs
-    ) -> None:
-        super().__init__(job, crew, costs)
-        self.traffic, self.record, self.order = traffic, record, job.order
+    def __init__(self, job: Job, engine: Engine, record: Record, costs: Costs) -> None:
+        super().__init__(job, engine, costs)
+        self.record, self.order = record, job.order
         self._reached: set[str] = set()  # workers that something came to, by address
         self.learning: float | None = None  # when every worker had returned something
         self.planning = 0.0  # seconds
@@ -64,22 +67,24 @@ class Run(State):
         self.sizes = Sizes(self)
 
     async def go(self) -> None:
-        """Run the chunks of the plan, and deal out all else, to the end."""
+        """Run the chunks of the plan, and deal out all else, to the end; then learn from it."""
+        if not self.job.work:
+            return
         chunks = self.job.chunks
-        self.crew.joined, self.crew.left = self._joined, self._left
+        self.engine.watch(self._changed)
         self._next_item = max((chunk.item + 1 for chunk in chunks), default=0)
         self.expect(len(self.items), pool=not chunks)
         try:
             async with self.group:
-                showing = self.group.create_task(show_work(self))
+                showing = self.group.create_task(self._show_work())
                 for chunk in chunks:
                     self._start(chunk)
                 for name in dict.fromkeys(chunk.worker for chunk in chunks):
-                    if name not in self.crew.members:
+                    if name not in self.engine.workers:
                         self._say_gone(name, "is not there")
                 while self.missing_items or not self.ended:
                     self.changed.clear()
-                    if not self.crew.members:
+                    if not self.engine.workers:
                         await self._wait_for_a_worker()
                         continue
                     self._read()
@@ -92,18 +97,33 @@ class Run(State):
         except BaseExceptionGroup as group:
             raise _first(group) from None
         finally:
-            self.crew.joined = self.crew.left = None
+            self.engine.watch(None)
+        self.job.learn(self.engine.workers, self.costs)
 
     def _read(self) -> None:
         """Read more of a stream, where little of it is left and results are taken."""
         if self.ended or self.reading:
             return
-        members = self.crew.members.values()
-        speed = sum(self.costs.speed(member.name) for member in members if self.knows(member))
-        wanted = max(int(READ_AHEAD * speed), AHEAD * sum(member.threads for member in members))
+        workers = self.engine.workers.values()
+        speed = sum(self.costs.speed(worker.name) for worker in workers if self.knows(worker))
+        wanted = max(int(READ_AHEAD * speed), AHEAD * sum(worker.threads for worker in workers))
         if self.pool.load < wanted and self._missing_or_held() <= HELD * wanted:
             self.reading = True
             self.group.create_task(self._read_on(wanted))
+
+    async def _show_work(self) -> None:
+        """Show the engine again and again how much there is to do, so that a cluster may grow."""
+        while True:
+            await asyncio.sleep(SHOW_EVERY)
+            workers = list(self.engine.workers.values())
+            threads = sum(worker.threads for worker in workers)
+            known = [worker for worker in workers if self.knows(worker)]
+            seconds = None
+            if known:
+                speed = sum(self.costs.speed(worker.name) for worker in known)
+                each = self.item * sum(worker.threads for worker in known) / speed
+                seconds = self.missing_items * each
+            self.engine.show_load(seconds, self.missing_items, threads)
 
     def _missing_or_held(self) -> int:
         """Return how many items are read whose results are not there, or there and not taken."""
@@ -134,7 +154,7 @@ class Run(State):
         if not self.suspects:
             return False
         busy = {chunk.worker for chunk in self.open}
-        names = [name for name in self.crew.names if name not in self._late()]
+        names = [name for name in self.engine.workers if name not in self._late()]
         idle = [name for name in names if name not in busy]
         found = self.suspects.next(names, idle, others=bool(self.pool))
         if found is not None:
@@ -150,7 +170,7 @@ class Run(State):
             return False
         begun = time.perf_counter()
         alone = {chunk.worker for chunk in self.open if chunk.alone}
-        names = [name for name in self.crew.names if name not in self._late()]
+        names = [name for name in self.engine.workers if name not in self._late()]
         kept = {*alone, self.suspects.reserved(names)}
         found = self.sizes.next([name for name in names if name not in kept])
         self.planning += time.perf_counter() - begun
@@ -165,23 +185,23 @@ class Run(State):
 
     async def _wait_for_a_worker(self) -> None:
         self.job.tell(self.share, "no worker is left; waiting for one")
-        await self.crew.wait_for_one(self.missing_items)
+        await self.engine.wait_for_worker(self.missing_items)
 
     async def _deliver(self, chunk: Chunk) -> None:
         """Carry a chunk through: send, compute, return."""
-        order, member = self.order, None
+        order, worker = self.order, None
         try:
             if order is not None:
                 await order.turn(Activity.SEND, chunk.item)
-            member = self.crew.member(chunk.worker)
-            packed = await self.traffic.pack(member, self.items, chunk.range.low, chunk.range.high)
+            worker = self._there(chunk.worker)
+            packed = await self.engine.pack(worker, self.items, chunk.range.low, chunk.range.high)
             self.backlog.heard(chunk.worker)  # it may have waited for futures
             chunk.sent = True
-            await self._carry_out(chunk, member, packed)
+            await self._carry_out(chunk, worker, packed)
         except WorkerLost:
             log.info("chunk %d is lost with worker %s", chunk.item, chunk.worker)
             if not chunk.again:
-                self._lost(chunk, member)
+                self._lost(chunk, worker)
         finally:
             self._over(Activity.SEND, chunk)
             self._over(Activity.RETURN, chunk)
@@ -189,39 +209,44 @@ class Run(State):
             del self.open[chunk]
             self.changed.set()
 
+    def _there(self, name: str) -> WorkerInfo:
+        if name not in self.engine.workers:
+            raise WorkerLost(name)
+        return self.engine.workers[name]
+
     def _over(self, activity: Activity, chunk: Chunk) -> None:
         if self.order is not None:
             self.order.done(activity, chunk.item)
 
-    async def _carry_out(self, chunk: Chunk, member: Member, packed: Packed) -> None:
-        traffic, record, name = self.traffic, self.record, chunk.worker
+    async def _carry_out(self, chunk: Chunk, worker: WorkerInfo, packed: Packed) -> None:
+        engine, record, name = self.engine, self.record, chunk.worker
         apart = self.order is not None or self.sizes.many
-        held = await traffic.send(member, packed, apart=apart)
+        held = await engine.send(worker, packed, apart=apart)
         self._over(Activity.SEND, chunk)
         record.transfer("send", name, chunk.item, chunk.units, held.window)
         self.costs.sent(name, chunk.units, packed.bytes, held.window.seconds)
-        self._reached.add(member.address)
-        tasks = traffic.start(held, -chunk.item)
+        self._reached.add(worker.address)
+        tasks = engine.start(held, -chunk.item)
         try:
             chunk.key, chunk.running = held.key, len(tasks)
             self.backlog.arrived(chunk)
             self.changed.set()
-            outcomes, known, window = await self._computed(chunk, member, tasks)
+            outcomes, known, window = await self._computed(chunk, worker, tasks)
         finally:
-            traffic.release(held.future, *tasks)
+            engine.release(held.future, *tasks)
         units = sum(self.items.load_of(*row) for one in outcomes for row in one.rows)
         if units:
             record.transfer("return", name, chunk.item, units, window)
             start, end = min(o.start for o in outcomes), max(o.end for o in outcomes)
             within = Window(held.window.end, known)
             record.computed(Computation(name, chunk.item, units, start, end, within))
-            busy = sum(o.end - o.start for o in outcomes) / member.threads
+            busy = sum(o.end - o.start for o in outcomes) / worker.threads
             self.costs.done(name, units, busy, window.seconds)
         self.backlog.heard(name)
         self._take(chunk, outcomes)
 
     async def _computed(
-        self, chunk: Chunk, member: Member, tasks: list[Any]
+        self, chunk: Chunk, worker: WorkerInfo, tasks: list[Any]
     ) -> tuple[list[Outcome], float, Window]:
         """Wait for a chunk's tasks; return what they bring, when they were done, and the return."""
 
@@ -229,12 +254,12 @@ class Run(State):
             chunk.running = running
             self.changed.set()
 
-        done = await self.traffic.finished(member, tasks, each_done)
+        done = await self.engine.finished(worker, tasks, each_done)
         self.backlog.remove(chunk)
         self.changed.set()
         if self.order is not None:
             await self.order.turn(Activity.RETURN, chunk.item)
-        outcomes, window = await self.traffic.fetch(member, tasks)
+        outcomes, window = await self.engine.fetch(worker, tasks)
         return outcomes, done, window
 
     def _take(self, chunk: Chunk, outcomes: Sequence[Outcome]) -> None:
@@ -253,14 +278,14 @@ class Run(State):
                 place += last - first
         if not chunk.again:
             self.give_back(chunk)  # taken back, if the worker's answer is yet to come
-        if self.learning is None and all(map(self.knows, self.crew.members.values())):
+        if self.learning is None and all(map(self.knows, self.engine.workers.values())):
             self.learning = time.time()
         self.job.tell(self.share, f"chunk {chunk.item} of {chunk.worker}")
 
-    def _lost(self, chunk: Chunk, member: Member | None) -> None:
+    def _lost(self, chunk: Chunk, worker: WorkerInfo | None) -> None:
         """Give what is missing of a lost chunk to others, or find out whether it is to blame."""
-        blamed = chunk.sent and member is not None and not member.retired
-        reached = member is not None and member.address in self._reached
+        blamed = chunk.sent and worker is not None and not worker.retired
+        reached = worker is not None and worker.address in self._reached
         if not blamed or not (chunk.came or chunk.alone or not reached):
             self.give_back(chunk)
             return
@@ -275,12 +300,11 @@ class Run(State):
         self.failures.append(Failure(one.low, one.high - 1, error, str(error)))
         self.arrived(one.low, [None] * len(one))
 
-    def _joined(self, member: Member) -> None:
-        self.events.append(f"worker {member.name} joined")
-        self.changed.set()
-
-    def _left(self, member: Member) -> None:
-        self._say_gone(member.name, member.why)
+    def _changed(self, worker: WorkerInfo) -> None:
+        if worker.gone.is_set():
+            self._say_gone(worker.name, worker.why)
+        else:
+            self.events.append(f"worker {worker.name} joined")
         self.changed.set()
 
     def _say_gone(self, name: str, how: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from makespan.execute.dask.cluster.items import Items
-from makespan.execute.dask.maps.backlog import next_piece
-from makespan.execute.dask.maps.pool import Pool, Range
+from makespan.execute.dealing.items import Items
+from makespan.execute.dealing.pool import Pool, Range
+from makespan.execute.dealing.sizes import next_piece
 
 
 @given(st.integers(1, 100), st.lists(st.floats(0.0, 30.0), min_size=1, max_size=10))

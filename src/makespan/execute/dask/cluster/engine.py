@@ -7,20 +7,19 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from makespan.core.errors import ExecutionError, InputError
+from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten, sweep_later, swept
-from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost, forget_outcome
-from makespan.execute.dask.cluster.inputs import Function
-from makespan.execute.dask.cluster.items import Items
-from makespan.execute.dask.cluster.travel import work
-from makespan.execute.outcome import Outcome
+from makespan.execute.dask.cluster.pickles import Function, outcome_of, payload
+from makespan.execute.dask.cluster.travel import taken_back, work
+from makespan.execute.dask.cluster.workers import WorkerPool, forget_outcome
+from makespan.execute.dealing.engine import Held, Outcome, Packed, Window, WorkerInfo, WorkerLost
+from makespan.execute.dealing.items import Items
 from makespan.execute.remote import Broken, failure
 
 FINE = 1e-6  # of a step of priority, between one chunk and the next
@@ -30,44 +29,7 @@ SMALL = 10_000  # bytes of a chunk that may go with its tasks
 log = logging.getLogger("makespan")
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """From when to when something took on the client's clock, seconds since the epoch."""
-
-    start: float
-    end: float
-
-    @property
-    def seconds(self) -> float:
-        return self.end - self.start
-
-
-@dataclass(slots=True)
-class Packed:
-    """Items as they are sent, the bytes, and what the futures among them hold: see ``inputs``."""
-
-    low: int
-    high: int
-    sent: Any
-    bytes: int
-    inputs: dict[Any, Any]
-
-
-@dataclass(slots=True)
-class Held:
-    """A chunk that lies on a worker: its key, its items, its future, and when it was sent.
-
-    Of a small chunk that goes with its tasks there is no future.
-    """
-
-    member: Member
-    key: str
-    packed: Packed
-    future: Any
-    window: Window
-
-
-class Traffic:
+class DaskEngine:
     """All transfers and tasks of one run, so that none is left behind.
 
     ``async with`` it: at the end of the block the scheduler has confirmed that nothing is left
@@ -75,7 +37,7 @@ class Traffic:
 
     Parameters
     ----------
-    crew
+    pool
         The workers.
     function
         The function, pickled, and the futures among its keywords.
@@ -89,14 +51,14 @@ class Traffic:
 
     def __init__(
         self,
-        crew: Crew,
+        pool: WorkerPool,
         function: Function,
         batched: bool,
         resources: Mapping[str, float] | None = None,
         priority: float = 0.0,
     ) -> None:
-        self.crew = crew
-        self.client = crew.client
+        self.pool = pool
+        self.client = pool.client
         self.function, self._futures = function
         self._where = self.client.scheduler.address, self.client.security
         self.batched = batched
@@ -109,7 +71,7 @@ class Traffic:
         self._functions: dict[str, asyncio.Future[Any]] = {}
         self._untidy = False
 
-    async def __aenter__(self) -> Traffic:
+    async def __aenter__(self) -> DaskEngine:
         return self
 
     async def __aexit__(
@@ -130,7 +92,31 @@ class Traffic:
         self._keys.append(f"{self._prefix}-{what}-{len(self._keys)}")
         return self._keys[-1]
 
-    async def pack(self, member: Member, items: Items, low: int, high: int) -> Packed:
+    @property
+    def workers(self) -> Mapping[str, WorkerInfo]:
+        """The workers that are there now, by name."""
+        return self.pool.members
+
+    def watch(self, changed: Callable[[WorkerInfo], None] | None) -> None:
+        """Call a function with each worker that comes, or has gone."""
+        self.pool.changed = changed or (lambda worker: None)
+
+    async def wait_for_worker(self, items: int) -> None:
+        """Wait until a worker is there, for so many items."""
+        await self.pool.wait_for_one(items)
+
+    def show_load(self, seconds: float | None, items: int, threads: int) -> None:
+        """Show the scheduler how much is to do."""
+        self.pool.load.show(seconds, items, threads)
+
+    async def take_back(
+        self, member: WorkerInfo, chunks: Sequence[tuple[str, int, int]], kept: float
+    ) -> list[tuple[int, int, float]]:
+        """Take items back; see :func:`makespan.execute.remote.taken_back`."""
+        found: list[tuple[int, int, float]] = await self.pool.call(member, taken_back, chunks, kept)
+        return found
+
+    async def pack(self, member: WorkerInfo, items: Items, low: int, high: int) -> Packed:
         """Pickle the items from ``low`` to ``high``, and wait for the futures among them.
 
         Raises
@@ -140,15 +126,11 @@ class Traffic:
         InputError
             If an item can't be pickled.
         """
-        try:
-            sent, count, futures = items.payload(low, high)
-        except InputError:
-            items.refuse_unpicklable(low, high)
-            raise
+        sent, count, futures = payload(items, low, high)
         futures = self._futures | futures
         return Packed(low, high, sent, count, await self._inputs(member, futures))
 
-    async def _inputs(self, member: Member, futures: Mapping[Any, Any]) -> dict[Any, Any]:
+    async def _inputs(self, member: WorkerInfo, futures: Mapping[Any, Any]) -> dict[Any, Any]:
         """Return futures of this client's that are done, and why there is nothing in others."""
         from distributed import Future, wait
 
@@ -170,7 +152,7 @@ class Traffic:
             with self.client.as_current():
                 all_done = wait(mine)
             with suppress(CancelledError):  # the status says so
-                await self.crew.while_there([member], all_done)
+                await self.pool.while_there([member], all_done)
         for future in mine:
             if future.status == "error":
                 inputs[future.key] = Broken(failure(0, 0, await future.exception())[2])
@@ -178,7 +160,7 @@ class Traffic:
                 inputs[future.key] = _broken(f"{future.key} is {future.status}")
         return inputs
 
-    async def send(self, member: Member, packed: Packed, *, apart: bool = True) -> Held:
+    async def send(self, member: WorkerInfo, packed: Packed, *, apart: bool = True) -> Held:
         """Send items; returns when the worker has acknowledged them.
 
         A small chunk that need not go ``apart`` goes with its tasks: that saves messages.
@@ -208,15 +190,15 @@ class Traffic:
         packed.sent = None
         return Held(member, key, packed, future, Window(start, time.time()))
 
-    async def _scatter(self, member: Member, key: str, payload: Any) -> Any:
+    async def _scatter(self, member: WorkerInfo, key: str, value: Any) -> Any:
         scattered = asyncio.ensure_future(
             self.client.scatter(
-                {key: payload}, workers=[member.address], direct=True, hash=False, asynchronous=True
+                {key: value}, workers=[member.address], direct=True, hash=False, asynchronous=True
             )
         )
         self._sending[key] = scattered
         try:
-            futures = await self.crew.while_there([member], asyncio.shield(scattered))
+            futures = await self.pool.while_there([member], asyncio.shield(scattered))
         except WorkerLost:
             self._untidy = True
             del self._sending[key]  # it ends by itself: cut off, it might arrive unknown to anybody
@@ -228,7 +210,7 @@ class Traffic:
 
     def start(self, held: Held, priority: int) -> list[Any]:
         """Start the function on a chunk, a task for each thread; returns at once."""
-        member, packed = held.member, held.packed
+        member, packed = held.worker, held.packed
         there = self._functions.get(member.address)
         function = self.function if there is None else there.result()
         parts = min(member.threads, packed.high - packed.low)
@@ -258,7 +240,7 @@ class Traffic:
 
     async def finished(
         self,
-        member: Member,
+        member: WorkerInfo,
         futures: list[Any],
         each: Callable[[int], None] = lambda running: None,
     ) -> float:
@@ -280,26 +262,26 @@ class Traffic:
             while running:
                 with self.client.as_current():
                     one_done = wait(running, return_when="FIRST_COMPLETED")
-                running = [*(await self.crew.while_there([member], one_done)).not_done]
+                running = [*(await self.pool.while_there([member], one_done)).not_done]
                 each(len(running))
         now = time.time()
         for future in futures:
             if future.status == "error":
                 await self._explain(member, await future.exception())
             if future.status != "finished":
-                await self.crew.look()
+                await self.pool.look()
                 raise WorkerLost(member.name)
         return now
 
-    async def _explain(self, member: Member, error: BaseException | None) -> None:
+    async def _explain(self, member: WorkerInfo, error: BaseException | None) -> None:
         if _given_up(error):
-            await self.crew.look()
+            await self.pool.look()
             raise WorkerLost(member.name) from error
         raise ExecutionError(
             f"worker {member.name} can't run the function: {type(error).__name__}: {error}"
         ) from error
 
-    async def fetch(self, member: Member, futures: list[Any]) -> tuple[list[Outcome], Window]:
+    async def fetch(self, member: WorkerInfo, futures: list[Any]) -> tuple[list[Outcome], Window]:
         """Bring outcomes back.
 
         The client's own ``gather`` puts requests that come together into one, which then waits
@@ -315,20 +297,20 @@ class Traffic:
         start = time.time()
         where = {future.key: [member.address] for future in futures}
         gathering = gather_from_workers(where, rpc=self.client.rpc)
-        found = await self.crew.while_there([member], gathering)
+        found = await self.pool.while_there([member], gathering)
         data = found[0]
         if len(data) < len(futures):
             await self._explain_missing(member, futures)
         window = Window(start, time.time())
-        return [Outcome.of(*data[future.key]) for future in futures], window
+        return [outcome_of(*data[future.key]) for future in futures], window
 
-    async def _explain_missing(self, member: Member, futures: list[Any]) -> None:
+    async def _explain_missing(self, member: WorkerInfo, futures: list[Any]) -> None:
         """Say why results did not come."""
-        await self.crew.look()
+        await self.pool.look()
         if not member.gone.is_set():
             gathering = self.client.gather(futures, direct=True, asynchronous=True)
             try:
-                await self.crew.while_there([member], gathering)
+                await self.pool.while_there([member], gathering)
             except Exception as error:
                 if not isinstance(error, WorkerLost) and not _given_up(error):
                     raise ExecutionError(

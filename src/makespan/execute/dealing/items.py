@@ -17,11 +17,6 @@ import numpy as np
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import quoted
 from makespan.core.numeric.arrays import Floats
-from makespan.execute.dask.cluster.client import pickled
-from makespan.execute.dask.cluster.inputs import Futures, packed
-from makespan.execute.remote import FileChunk
-
-SLICED = list, tuple, range, str, bytes, bytearray
 
 
 class Files(Sequence[Path]):
@@ -134,41 +129,6 @@ class Items:
         """Return the item that the first ``load`` units end in or before."""
         return int(np.searchsorted(self.edges, load, side="left"))
 
-    def payload(self, low: int, high: int) -> tuple[Any, int, Futures]:
-        """Return what is sent of the items from ``low`` up to ``high``, its bytes, and futures.
-
-        That is an array, or a list of one pickle of all: Dask would serialise a list item by item.
-        The futures among the items are not sent.
-        """
-        if isinstance(self.data, np.ndarray) and not self.data.dtype.hasobject:
-            rows = self.data[low:high]
-            return rows, max(1, rows.nbytes), {}
-        data, futures = packed(self._part(low, high), "data")
-        return [data], len(data), futures
-
-    def _part(self, low: int, high: int) -> Any:
-        data = self.data
-        if isinstance(data, Files):
-            paths = data.paths[low:high]
-            return FileChunk(tuple(path.name for path in paths), tuple(map(_content, paths)))
-        if isinstance(data, np.ndarray):
-            rows = data[low:high]
-            return list(rows) if any(map(_is_future, rows)) else rows
-        if isinstance(data, SLICED):
-            return list(data[low:high])
-        return [data[index] for index in range(low, high)]
-
-    def refuse_unpicklable(self, low: int, high: int, place: str = "data") -> None:
-        """Name the first of these items that can't be pickled.
-
-        Raises
-        ------
-        InputError
-            If there is one.
-        """
-        for index in range(low, high):
-            pickled(self.data[index], f"{place}[{index}]")
-
 
 class Stream(Items):
     """Items that come one after another, nobody knows how many; each is one unit of load.
@@ -265,17 +225,6 @@ def refuse_indivisible(data: Any, place: str) -> None:
             f"{place}: {quoted(data)} has no items: {error}; a sequence, a set, a mapping, a NumPy"
             " array, a Series or Files has"
         ) from error
-
-
-def _is_future(value: Any) -> bool:
-    return type(value).__module__ == "distributed.client"
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"data: {path} can't be read: {error.strerror}") from error
 
 
 def joined(pieces: Sequence[Any]) -> Any:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from makespan.execute.dask.cluster.items import Stream
-from makespan.execute.dask.maps.backlog import AHEAD, next_piece
-from makespan.execute.dask.maps.costs import FIRST, PER_CHUNK
-from makespan.execute.dask.maps.pool import Range
-from makespan.execute.dask.maps.state import State
+from makespan.execute.dealing.backlog import AHEAD
+from makespan.execute.dealing.costs import FIRST, PER_CHUNK
+from makespan.execute.dealing.items import Stream
+from makespan.execute.dealing.pool import Range
+from makespan.execute.dealing.state import State
 
+PIECES = 2.0  # a worker gets its share of the rest divided by this
 MAX_BOUND = 0.05  # of the work, that is ahead of a worker
 AMPLE = 3.0  # times what is worth a message: more only makes the end ragged
 FEW = 16  # items for each thread, where all of them together are known to be worth two messages
@@ -59,24 +60,25 @@ class Sizes:
         """Whether there are so few items that each worker gets its share at once."""
         if isinstance(self.items, Stream):
             return False
-        members = self.run.crew.members.values()
-        threads = sum(member.threads for member in members)
+        workers = self.run.engine.workers.values()
+        threads = sum(worker.threads for worker in workers)
         if len(self.items) <= AHEAD * threads:
             return True
         if self.many:
             return False
-        least = [self.costs.least(member.name, len(members)) for member in members]
+        least = [self.costs.least(worker.name, len(workers)) for worker in workers]
         return all(least) and self.items.load <= AHEAD * sum(least)
 
     @property
     def many(self) -> bool:
         """Whether there are so many items that what sending them costs is worth to be learnt."""
-        members = self.run.crew.members.values()
-        most = FEW * sum(member.threads for member in members)
+        workers = self.run.engine.workers.values()
+        most = FEW * sum(worker.threads for worker in workers)
         return isinstance(self.items, Stream) or len(self.items) > most
 
     def _threads(self, name: str) -> int:
-        return self.run.crew.members[name].threads
+        threads: int = self.run.engine.workers[name].threads
+        return threads
 
     def _has_room(self, name: str) -> bool:
         """Whether a worker may get a chunk, fewer if they take long, or nobody knows."""
@@ -92,3 +94,43 @@ class Sizes:
         if not (self.many or self.run.job.batched):  # what is not begun can be taken back
             bound = max(bound, least)
         return min(self.costs.most(name, first), max(one, bound))
+
+
+def next_piece(
+    rest: float,
+    free: Sequence[str],
+    left: Mapping[str, float],
+    speeds: Mapping[str, float],
+    least: Mapping[str, float],
+    *,
+    tiny: float = 0.0,
+    few: bool = False,
+) -> tuple[str, float] | None:
+    """Return which of the ``free`` workers gets how much of the ``rest``; None: better to wait.
+
+    If all workers ended together, each would have room for what it can compute until then beside
+    what it has ``left``. The one that will be idle first gets a piece by factoring, or where that
+    is less, what is worth a message (``least``), but not more than its room. Nobody gets less than
+    ``tiny`` seconds of work, and one that is busy and has no room for half of ``least`` nothing, as
+    it would end last. Where ``few`` items are dealt out, each gets all that it has room for.
+
+    Source: S. F. Hummel, J. Schmidt, R. N. Uma, J. Wein, Load-sharing in heterogeneous systems
+    via weighted factoring, SPAA 1996: each batch is half of what is left.
+
+    >>> each = {"a": 1.0, "b": 1.0}
+    >>> next_piece(9.0, ["a", "b"], {"a": 0.0, "b": 8.0}, speeds=each, least=each)
+    ('a', 2.25)
+    >>> next_piece(9.0, ["b"], {"a": 0.0, "b": 9.0}, speeds=each, least=each)
+    """
+    together = sum(speeds.values())
+    end = (rest + sum(left.values())) / together
+    room = {name: end * speeds[name] - left[name] for name in free}
+    room = {
+        name: units for name, units in room.items() if units >= least[name] / 2 or not left[name]
+    }
+    if not room:
+        return None
+    name = min(room, key=lambda one: left[one] / speeds[one])
+    amount = max(rest * speeds[name] / together / PIECES, least[name])
+    amount = room[name] if few else max(min(amount, room[name]), tiny * speeds[name])
+    return name, amount if rest - amount > min(least[name], room[name] / 2) / 2 else rest

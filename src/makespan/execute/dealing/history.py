@@ -9,9 +9,9 @@ from functools import partial
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from makespan.execute.dask.cluster.crew import Member
-from makespan.execute.dask.cluster.items import Items
-from makespan.execute.dask.maps.costs import Costs, Known, Line
+from makespan.execute.dealing.costs import Costs, Known, Line
+from makespan.execute.dealing.engine import WorkerInfo
+from makespan.execute.dealing.items import Items
 
 MAX_FUNCTIONS = 256  # of a cluster
 DEPTH = 4  # of what holds what holds ..., that functions are told from one another by
@@ -30,12 +30,12 @@ class Memory:
         self._links: dict[Link, Line] = {}
         self._functions: OrderedDict[str, dict[Link, Known]] = OrderedDict()
 
-    def recall(self, key: str, members: Mapping[str, Member], unit_bytes: float) -> Costs:
+    def recall(self, key: str, workers: Mapping[str, WorkerInfo], unit_bytes: float) -> Costs:
         """Return what is known of a function on workers, whose data has such units."""
         there = self._functions.get(key, {})
         costs = Costs()
-        for name, member in members.items():
-            link = _link(member)
+        for name, worker in workers.items():
+            link = _link(worker)
             known, send = there.get(link), Line()
             if link in self._links:
                 send = self._links[link].scaled(1.0 / unit_bytes)
@@ -48,17 +48,17 @@ class Memory:
                 costs.known[name] = Known(send, *lines, known.largest)
         return costs
 
-    def keep(self, key: str, members: Mapping[str, Member], costs: Costs) -> None:
+    def keep(self, key: str, workers: Mapping[str, WorkerInfo], costs: Costs) -> None:
         """Keep what was learnt."""
         if not costs.units:
             return
         there = self._functions.setdefault(key, {})
         self._functions.move_to_end(key)
-        for name, member in members.items():
+        for name, worker in workers.items():
             if name in costs.known and costs.known[name].largest:
-                there[_link(member)] = costs.known[name]
+                there[_link(worker)] = costs.known[name]
                 if send := costs.known[name].send:
-                    self._links[_link(member)] = send.scaled(costs.bytes / costs.units)
+                    self._links[_link(worker)] = send.scaled(costs.bytes / costs.units)
         if len(self._functions) > MAX_FUNCTIONS:
             self._functions.popitem(last=False)
 
@@ -67,8 +67,8 @@ MEMORIES: dict[str, Memory] = {}
 """By the address of the scheduler."""
 
 
-def _link(member: Member) -> Link:
-    return member.name, member.address.rpartition(":")[0]
+def _link(worker: WorkerInfo) -> Link:
+    return worker.name, worker.address.rpartition(":")[0]
 
 
 def key_of(function: Callable[..., Any], items: Items, *options: object) -> str:

@@ -8,10 +8,10 @@ import math
 import time
 from collections.abc import Sequence
 
-from makespan.execute.dask.cluster.crew import Member
-from makespan.execute.dask.maps.backlog import LATE, MIN_LATE, Chunk
-from makespan.execute.dask.maps.pool import Range
-from makespan.execute.dask.maps.state import State
+from makespan.execute.dealing.backlog import LATE, MIN_LATE, Chunk
+from makespan.execute.dealing.engine import WorkerInfo
+from makespan.execute.dealing.pool import Range
+from makespan.execute.dealing.state import State
 
 WORTH = 0.03  # seconds of work of others, from which asking for it pays
 UNKNOWN = 0.1  # seconds of a chunk under way, where nobody knows how long it takes: the same
@@ -41,8 +41,8 @@ class Balance:
 
     def idle(self) -> int:
         """Return how many threads have nothing to do."""
-        members = self.run.crew.members.values()
-        return sum(self.backlog.idle(one.name, one.threads) for one in members)
+        workers = self.run.engine.workers.values()
+        return sum(self.backlog.idle(one.name, one.threads) for one in workers)
 
     def look(self) -> float:
         """Take back what is worth it; return in how many seconds to look again."""
@@ -51,18 +51,18 @@ class Balance:
             return self._look_at_long()
         following = math.inf
         for name, chunks in self._held():
-            member = run.crew.members[name]
+            worker = run.engine.workers[name]
             if idle and not run.pool:
-                following = min(following, self._worth_in(member, chunks))
+                following = min(following, self._worth_in(worker, chunks))
             if idle:
-                following = min(following, self._late_in(member, chunks))
+                following = min(following, self._late_in(worker, chunks))
         return max(0.0, following)
 
     def _held(self) -> list[tuple[str, list[Chunk]]]:
         """Return what each worker holds that is there, or on its way."""
         held: dict[str, list[Chunk]] = {}
         for chunk in self.run.open:
-            if chunk.sent and not chunk.again and chunk.worker in self.run.crew.members:
+            if chunk.sent and not chunk.again and chunk.worker in self.run.engine.workers:
                 held.setdefault(chunk.worker, []).append(chunk)
         return list(held.items())
 
@@ -76,33 +76,33 @@ class Balance:
             came = [one for one in chunks if one.came and not one.alone]
             due = self.costs.due(name, came[0].units) if came else math.inf
             if self.backlog.under_way(name) > LATE * due + LOOK_EVERY and self._waiting(name, came):
-                self._ask(self.run.crew.members[name], came, kept=0.0)
+                self._ask(self.run.engine.workers[name], came, kept=0.0)
         return LOOK_EVERY
 
     def _waiting(self, name: str, chunks: Sequence[Chunk]) -> bool:
         """Whether a worker may hold what it has not begun, and may be asked for that."""
         waiting = sum(one.waiting for one in chunks)
         if not any(one.begun for one in chunks):
-            waiting -= self.run.crew.members[name].threads
+            waiting -= self.run.engine.workers[name].threads
         return waiting > 0 and name not in self._asking and not self._is_mute(name)
 
     def _is_mute(self, name: str) -> bool:
-        return self.run.crew.members[name].address in self._mute
+        return self.run.engine.workers[name].address in self._mute
 
     def stop(self) -> None:
         """Wait for no answer any more."""
         for task in self._asking.values():
             task.cancel()
 
-    def _late_in(self, member: Member, chunks: Sequence[Chunk]) -> float:
+    def _late_in(self, worker: WorkerInfo, chunks: Sequence[Chunk]) -> float:
         """Give what a late worker holds to others; return in how many seconds it is late."""
-        name = member.name
+        name = worker.name
         late = self.backlog.late_in(name, self.costs.due(name, chunks[0].units))
         if late > 0.0:
             return late
         came = [one for one in chunks if one.came]
         if came and name not in self._asking and not self._is_mute(name):
-            self._ask(member, came, kept=1.0)
+            self._ask(worker, came, kept=1.0)
         waits = self._asked.get(name, 0.0) + MIN_LATE - time.monotonic() if came else 0.0
         if waits > 0.0:
             return waits
@@ -120,9 +120,9 @@ class Balance:
         self.run.events.append(f"worker {name} is late; its {units:g} units go to others, too")
         self.run.changed.set()
 
-    def _worth_in(self, member: Member, chunks: Sequence[Chunk]) -> float:
+    def _worth_in(self, worker: WorkerInfo, chunks: Sequence[Chunk]) -> float:
         """Ask for what waits, if that is worth it; return in how many seconds it may be."""
-        name, backlog = member.name, self.backlog
+        name, backlog = worker.name, self.backlog
         came = [one for one in chunks if one.came and not one.alone]
         if not self._waiting(name, came):
             return math.inf
@@ -139,25 +139,25 @@ class Balance:
         if worth < 0.0 and soon > 0.0:
             return soon
         idle, others = self.idle(), {one.worker for one in self.run.open if one.waiting} - {name}
-        members = self.run.crew.members
-        busy = member.threads + sum(members[one].threads for one in others if one in members)
-        self._ask(member, came, kept=busy / (busy + idle))
+        workers = self.run.engine.workers
+        busy = worker.threads + sum(workers[one].threads for one in others if one in workers)
+        self._ask(worker, came, kept=busy / (busy + idle))
         return math.inf
 
-    def _ask(self, member: Member, chunks: Sequence[Chunk], kept: float) -> None:
-        self._asked[member.name] = time.monotonic()
-        asking = self._take_back(member, chunks, kept)
-        self._asking[member.name] = self.run.group.create_task(asking)
+    def _ask(self, worker: WorkerInfo, chunks: Sequence[Chunk], kept: float) -> None:
+        self._asked[worker.name] = time.monotonic()
+        asking = self._take_back(worker, chunks, kept)
+        self._asking[worker.name] = self.run.group.create_task(asking)
 
-    async def _take_back(self, member: Member, chunks: Sequence[Chunk], kept: float) -> None:
-        name = member.name
+    async def _take_back(self, worker: WorkerInfo, chunks: Sequence[Chunk], kept: float) -> None:
+        name = worker.name
         try:
-            found = await self.run.crew.take_back(
-                member, [(one.key, one.range.low, one.range.high) for one in chunks], kept
+            found = await self.run.engine.take_back(
+                worker, [(one.key, one.range.low, one.range.high) for one in chunks], kept
             )
         except Exception as error:
             log.info("worker %s does not give anything back: %s", name, error)
-            self._mute.add(member.address)
+            self._mute.add(worker.address)
             return
         finally:
             self._asking.pop(name, None)
@@ -166,7 +166,7 @@ class Balance:
         begun = sum(
             first - chunk.range.low for chunk, (first, *_) in zip(chunks, found, strict=True)
         )
-        speed = self.costs.speed(name) / member.threads
+        speed = self.costs.speed(name) / worker.threads
         each = max(busy / max(1, begun), *(seconds for *_, seconds in found))
         for chunk, (first, end, _) in zip(chunks, found, strict=True):
             if chunk in self.run.open and not chunk.again:

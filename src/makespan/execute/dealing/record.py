@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from makespan.core.schedule import Schedule
-from makespan.execute.dask.cluster.transfers import Window
+from makespan.execute.dealing.engine import Window
 
 
 @dataclass(frozen=True, slots=True)

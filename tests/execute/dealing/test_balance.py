@@ -7,10 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from makespan.execute.dask.maps.costs import Costs
-from makespan.execute.dask.maps.runner import Run
-from makespan.execute.dask.maps.suspects import MAX_LOSSES
-from tests.execute.dask.maps.virtual import Simulation, client_map
+from makespan.execute.dealing.costs import Costs
+from makespan.execute.dealing.losses import MAX_LOSSES
+from makespan.execute.dealing.run import Run
+from tests.execute.dealing.engine import InProcess
+from tests.execute.dealing.virtual import Sleeps, client_map, dealt
 
 
 def lognormal(count: int, sigma: float, seconds: float) -> list[float]:
@@ -48,9 +49,9 @@ def test_it_takes_no_longer_than_client_map(name: str) -> None:
     expected = client_map(durations, workers * threads)
     costs = Costs()
     for _ in range(2):
-        simulation = Simulation(durations, workers, threads)
-        run, seconds = simulation.go(costs)
-        assert values_of(run) == sorted(simulation.calls) == list(range(len(durations)))
+        engine = InProcess(workers, threads)
+        run, seconds = dealt(engine, Sleeps(durations), range(len(durations)), costs)
+        assert values_of(run) == sorted(engine.calls) == list(range(len(durations)))
         assert seconds <= 1.05 * expected
 
 
@@ -59,8 +60,7 @@ def test_few_short_items(count: int) -> None:
     """What sending them costs is not measured apart, and of eight each worker gets its share."""
     costs = Costs()
     for _ in range(2):
-        simulation = Simulation([0.01] * count, 4)
-        run, seconds = simulation.go(costs)
+        run, seconds = dealt(InProcess(4), Sleeps([0.01] * count), range(count), costs)
         assert seconds <= 1.15 * client_map([0.01] * count, 4)
         assert count > 8 or len(run.record.schedule().words()) == 3 * 4
 
@@ -75,9 +75,9 @@ def test_many_loads() -> None:
             [1.0, 10.0, 100.0], int(generator.integers(20, 400)), p=[0.8, 0.15, 0.05]
         )
         durations = [float(one) for one in drawn / drawn.sum() * 2.0 * workers * threads]
-        simulation = Simulation(durations, workers, threads)
-        run, seconds = simulation.go()
-        assert values_of(run) == sorted(simulation.calls)
+        engine = InProcess(workers, threads)
+        run, seconds = dealt(engine, Sleeps(durations), range(len(durations)))
+        assert values_of(run) == sorted(engine.calls)
         ratios.append(seconds / client_map(durations, workers * threads))
     assert np.median(ratios) <= 1.03
     assert np.mean(ratios) <= 1.06
@@ -87,14 +87,14 @@ def test_many_loads() -> None:
 @pytest.mark.parametrize("culprits", [[77], [0, 150, 299]])
 def test_who_kills_is_found(threads: int, culprits: list[int]) -> None:
     """An item that kills its workers fails alone, after as many deaths as may be."""
-    simulation = Simulation([0.01] * 300, 3, threads, dies=lambda item: item in culprits)
-    run, _ = simulation.go()
+    engine = InProcess(3, threads)
+    run, _ = dealt(engine, Sleeps([0.01] * 300, lambda item: item in culprits), range(300))
     assert [
         failure.first for failure in sorted(run.failures, key=lambda one: one.first)
     ] == culprits
     assert all(failure.first == failure.last for failure in run.failures)
     assert values_of(run) == [None if item in culprits else item for item in range(300)]
-    assert max(Counter(simulation.calls)[item] for item in culprits) <= MAX_LOSSES + 5
+    assert max(Counter(engine.calls)[item] for item in culprits) <= MAX_LOSSES + 5
 
 
 def test_who_dies_by_itself_costs_nobody() -> None:
@@ -107,9 +107,9 @@ def test_who_dies_by_itself_costs_nobody() -> None:
             return True
         return False
 
-    simulation = Simulation([0.01] * 300, 3, dies=once)
-    run, seconds = simulation.go()
-    assert len(simulation.deaths) == 3
+    engine = InProcess(3)
+    run, seconds = dealt(engine, Sleeps([0.01] * 300, once), range(300))
+    assert len(engine.deaths) == 3
     assert run.failures == []
     assert values_of(run) == list(range(300))
     assert seconds < 2.6  # of 1.0; each death takes a worker away for 1.1
@@ -117,31 +117,29 @@ def test_who_dies_by_itself_costs_nobody() -> None:
 
 def test_who_is_sent_away_is_not_blamed() -> None:
     """Its items go to others, in chunks as ever."""
-    simulation = Simulation([0.01] * 300, 3)
-    run, _ = simulation.go(meanwhile=(0.3, simulation.retire, "w1"))
+    engine = InProcess(3)
+    run, _ = dealt(engine, Sleeps([0.01] * 300), range(300), later=(0.3, engine.retire, "w1"))
     assert values_of(run) == list(range(300))
     assert "was retired" in run.events[0]
     assert not run.suspects
-    assert len(simulation.calls) < 340
+    assert len(engine.calls) < 340
 
 
 def test_who_waits_for_futures_is_not_late() -> None:
     """Others would wait for the same ones."""
-    simulation = Simulation([0.01] * 300, 3, there=lambda first: 30.0 if first > 297 else 0.0)
-    run, took = simulation.go()
+    engine = InProcess(3)
+    engine.there = lambda first: 30.0 if first > 297 else 0.0  # type: ignore[method-assign]
+    run, took = dealt(engine, Sleeps([0.01] * 300), range(300))
     assert 30.0 < took < 31.0
     assert not any("late" in event for event in run.events)
-    assert sorted(simulation.calls) == [*range(300)]
+    assert sorted(engine.calls) == [*range(300)]
 
 
 def test_nobody_is_blamed_who_waits_for_futures() -> None:
     """What was never sent kills no worker."""
-    simulation = Simulation([0.01] * 9, 1, there=lambda first: 2.0)
-    gone = simulation.members["w0"]
-
-    def dies() -> None:
-        simulation._die(gone)
-
-    run, _ = simulation.go(meanwhile=(1.0, dies))
+    engine = InProcess(1)
+    engine.there = lambda first: 2.0  # type: ignore[method-assign]
+    later = 1.0, engine.die, engine.workers["w0"]
+    run, _ = dealt(engine, Sleeps([0.01] * 9), range(9), later=later)
     assert not run.suspects._who
-    assert sorted(simulation.calls) == [*range(9)]
+    assert sorted(engine.calls) == [*range(9)]

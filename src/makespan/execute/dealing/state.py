@@ -1,18 +1,70 @@
-"""What is known of a run: who has what, what is missing, and what it costs."""
+"""What a run is to do, and what is known of it: who has what, and what is missing."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from makespan.execute.dask.cluster.crew import Crew, Member
-from makespan.execute.dask.cluster.items import Stream
-from makespan.execute.dask.maps.backlog import Backlog, Chunk
-from makespan.execute.dask.maps.costs import Costs
-from makespan.execute.dask.maps.job import Job
-from makespan.execute.dask.maps.pool import Pool, Range
-from makespan.execute.dask.maps.suspects import Suspects
+from makespan.execute.dealing.backlog import Backlog, Chunk
+from makespan.execute.dealing.costs import Costs
+from makespan.execute.dealing.engine import Engine, Failure, WorkerInfo
+from makespan.execute.dealing.items import Items, Stream
+from makespan.execute.dealing.losses import Suspects
+from makespan.execute.dealing.order import Order
+from makespan.execute.dealing.pool import Pool, Range
+from makespan.execute.progress import Tell
+from makespan.flow.result import Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What to run on what, and how.
+
+    Parameters
+    ----------
+    items, batched
+        The data, and whether the function takes a whole chunk.
+    tell
+        Called with the share of the items that are done, and what was done last.
+    recall, learn
+        Give what is known of the costs on the workers that are there, and take what is known in the
+        end.
+    plan, chunks, order
+        A plan, its chunks, and when they are sent and returned; None where there is no plan.
+    batch_size
+        The most items in a chunk.
+    keep
+        Called with the first item and the results of each chunk, once for every item; None: the run
+        keeps them.
+    taken
+        Returns how many results are not held any more: a stream is read some seconds of work ahead
+        of that. None: it is read as fast as it is needed.
+    changed
+        Set whenever there may be something to do.
+    failures
+        What failed, noted before :attr:`keep` is called with the results, None for it.
+    """
+
+    items: Items
+    batched: bool
+    tell: Tell
+    recall: Callable[[Mapping[str, WorkerInfo]], Costs]
+    learn: Callable[[Mapping[str, WorkerInfo], Costs], None] = lambda members, costs: None
+    plan: Result | None = None
+    chunks: Sequence[Chunk] = ()
+    order: Order | None = None
+    batch_size: int | None = None
+    keep: Callable[[int, Any], None] | None = None
+    taken: Callable[[], int] | None = None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def work(self) -> bool:
+        """Whether there is anything to do, or may be."""
+        return len(self.items) > 0 or isinstance(self.items, Stream)
 
 
 class State:
@@ -22,14 +74,14 @@ class State:
     ----------
     job
         What to run.
-    crew
+    engine
         The workers.
     costs
         What is known of the workers' costs; it learns.
     """
 
-    def __init__(self, job: Job, crew: Crew, costs: Costs) -> None:
-        self.job, self.crew, self.items, self.costs = job, crew, job.items, costs
+    def __init__(self, job: Job, engine: Engine, costs: Costs) -> None:
+        self.job, self.engine, self.items, self.costs = job, engine, job.items, costs
         self.pool = Pool(self.items)
         self.suspects = Suspects()
         self.backlog = Backlog()
@@ -64,9 +116,9 @@ class State:
         """The share of the items that is done."""
         return 1.0 - self.missing_items / max(1, len(self._here))
 
-    def knows(self, member: Member) -> bool:
+    def knows(self, worker: WorkerInfo) -> bool:
         """Whether a worker has returned anything."""
-        return self.costs[member.name].largest > 0.0
+        return self.costs[worker.name].largest > 0.0
 
     def expect(self, count: int, *, pool: bool = True) -> None:
         """Note that so many more results are needed, of items that lie in the pool."""

@@ -18,8 +18,8 @@ from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING
 from makespan.execute.dask.cluster.client import trouble_of
 from makespan.execute.dask.cluster.heard import LISTEN_EVERY, Heard, silence
-from makespan.execute.dask.cluster.load import Load, unknown
-from makespan.execute.dask.cluster.travel import taken_back
+from makespan.execute.dask.cluster.load import Load
+from makespan.execute.dealing.engine import WorkerInfo, WorkerLost
 
 LOOK_EVERY = 0.25  # seconds between looks at who is there
 PATIENCE = 10.0  # seconds to wait for a worker when all are gone, where one does not wait forever
@@ -28,37 +28,6 @@ LONG_WAIT = 10.0  # seconds after which the log says so
 
 Value = TypeVar("Value")
 log = logging.getLogger("makespan")
-
-
-class WorkerLost(Exception):
-    """A worker left, or fell silent, while something was under way on it."""
-
-    def __init__(self, name: str, reason: object = "") -> None:
-        self.name = name
-        super().__init__(f"{name}: {reason}" if reason else name)
-
-
-@dataclass(slots=True)
-class Member:
-    """A worker: its name, where it is, how many threads it has, and whether it has gone.
-
-    ``silent`` where the scheduler still counts on it, but nothing was heard of it for long;
-    ``retired`` where somebody sent it away: nothing that it did is to blame.
-    """
-
-    name: str
-    address: str
-    threads: int
-    gone: asyncio.Event = field(default_factory=asyncio.Event)
-    silent: bool = False
-    retired: bool = False
-
-    @property
-    def why(self) -> str:
-        """What became of one that has gone, as a predicate."""
-        if self.silent:
-            return f"was silent for {silence():g} s"
-        return "was retired" if self.retired else "left"
 
 
 def as_dask_waits() -> float:
@@ -90,11 +59,11 @@ class Only:
 ANY = Only()
 
 
-class Crew:
+class WorkerPool:
     """The workers by name, looked at again and again while it is entered.
 
-    ``members`` holds those that are there and run; ``joined`` and ``left`` are called with each
-    that comes and goes. When the scheduler is lost, or the client closed, the block is ended from
+    ``members`` holds those that are there and run; ``changed`` is called with each that
+    comes, or has gone. When the scheduler is lost, or the client closed, the block is ended from
     within and raises :class:`ExecutionError`: whatever is awaited in it need not look out for that.
     All methods run on the client's event loop.
 
@@ -121,16 +90,15 @@ class Crew:
         self._threads: dict[str, int] = {}
         self.expels = expels
         self.at_once = at_once
-        self.members: dict[str, Member] = {}
-        self.joined: Callable[[Member], None] | None = None
-        self.left: Callable[[Member], None] | None = None
+        self.members: dict[str, WorkerInfo] = {}
+        self.changed: Callable[[WorkerInfo], None] = lambda worker: None
         self._looking = asyncio.Lock()
         self._names: dict[str, str] = {}
         self._heard = Heard()
         self._silence = silence()
         self._lost = ""
 
-    async def __aenter__(self) -> Crew:
+    async def __aenter__(self) -> WorkerPool:
         task = asyncio.current_task()
         assert task is not None
         self._task, self._cancelled_before = task, task.cancelling()
@@ -175,7 +143,7 @@ class Crew:
     def names(self) -> tuple[str, ...]:
         return tuple(self.members)
 
-    def member(self, name: str) -> Member:
+    def member(self, name: str) -> WorkerInfo:
         """Return a worker that is there.
 
         Raises
@@ -197,21 +165,23 @@ class Crew:
         for name, member in list(self.members.items()):
             if present.get(name, ("", 0))[0] != member.address:
                 del self.members[name]
-                member.silent = self._heard.silent(member.address, self._silence)
-                member.retired = not member.silent and await self._retired(member.address)
+                silent = self._heard.silent(member.address, self._silence)
+                member.retired = not silent and await self._retired(member.address)
+                if silent:
+                    member.why = f"was silent for {silence():g} s"
+                elif member.retired:
+                    member.why = "was retired"
                 member.gone.set()
                 log.info("worker %s %s", name, member.why)
-                if member.silent and self.expels:
+                if silent and self.expels:
                     await self.client.scheduler.unregister(
                         address=member.address, stimulus_id=f"makespan-silent-{time.time()}"
                     )
-                if self.left is not None:
-                    self.left(member)
+                self.changed(member)
         for name, (address, threads) in present.items():
             if name not in self.members:
-                self.members[name] = Member(name, address, threads)
-                if self.joined is not None:
-                    self.joined(self.members[name])
+                self.members[name] = WorkerInfo(name, address, threads)
+                self.changed(self.members[name])
 
     async def _present(self) -> dict[str, tuple[str, int]]:
         """Return name → (address, threads) of those that run, ordered by name."""
@@ -264,7 +234,7 @@ class Crew:
             self._lost = self._lost or self._trouble()
         self._task.cancel()
 
-    async def while_there(self, members: Sequence[Member], work: Awaitable[Value]) -> Value:
+    async def while_there(self, members: Sequence[WorkerInfo], work: Awaitable[Value]) -> Value:
         """Await ``work``, which needs workers.
 
         Raises
@@ -292,7 +262,7 @@ class Crew:
         lost = (member.name for member in members if member.gone.is_set())
         raise WorkerLost(next(lost, members[0].name))
 
-    async def _refuse_if_gone(self, members: Sequence[Member], error: BaseException) -> None:
+    async def _refuse_if_gone(self, members: Sequence[WorkerInfo], error: BaseException) -> None:
         broken = isinstance(error, (OSError, TimeoutError))
         if broken:
             await asyncio.sleep(LOOK_EVERY)  # the scheduler may not have noticed yet
@@ -301,7 +271,7 @@ class Crew:
         if lost or broken:
             raise WorkerLost(lost[0] if lost else members[0].name, error) from error
 
-    async def call(self, member: Member, function: Callable[..., Any], *inputs: Any) -> Any:
+    async def call(self, member: WorkerInfo, function: Callable[..., Any], *inputs: Any) -> Any:
         """Call a function on a worker, outside of tasks; return its answer.
 
         Raises
@@ -315,7 +285,7 @@ class Crew:
         return (await self.while_there([member], calling))[member.address]
 
     async def call_all(
-        self, members: Iterable[Member], function: Callable[..., Any], *inputs: Any
+        self, members: Iterable[WorkerInfo], function: Callable[..., Any], *inputs: Any
     ) -> dict[str, Any]:
         """Call a function on workers; return the answers, by name, of those that are there."""
         asked = [member for member in members if not member.gone.is_set()]
@@ -327,19 +297,6 @@ class Crew:
                 log.info("worker %s did not answer: %s", member.name, answer)
             else:
                 found[member.name] = answer
-        return found
-
-    async def take_back(
-        self, member: Member, chunks: Sequence[tuple[str, int, int]], kept: float
-    ) -> list[tuple[int, int, float]]:
-        """Take items back from a worker; see :func:`makespan.execute.remote.taken_back`.
-
-        Raises
-        ------
-        WorkerLost
-            If the worker leaves first, or can't be reached.
-        """
-        found: list[tuple[int, int, float]] = await self.call(member, taken_back, chunks, kept)
         return found
 
     async def wait_for_one(self, tasks: int = 1) -> None:
@@ -359,7 +316,7 @@ class Crew:
             if waited > LONG_WAIT and not said:
                 log.warning("%s has no worker; waiting for one", _scheduler(self.client))
                 said = True
-            self.load.show(tasks * unknown(), tasks)
+            self.load.show(None, tasks)
             await asyncio.sleep(WAIT_EVERY)
             with suppress(OSError):  # whoever keeps looking sees to that
                 await self.look()
@@ -380,7 +337,7 @@ def _scheduler(client: Any) -> str:
     return f"the scheduler at {client.scheduler.address}"
 
 
-def refuse_no_worker(crew: Crew) -> None:
+def refuse_no_worker(pool: WorkerPool) -> None:
     """Say so where there is nobody to work.
 
     Raises
@@ -388,6 +345,6 @@ def refuse_no_worker(crew: Crew) -> None:
     ExecutionError
         If there is no worker.
     """
-    if not crew.members:
-        like = "" if crew.only == ANY else " of those asked for"
-        raise ExecutionError(f"{_scheduler(crew.client)} has no worker{like}")
+    if not pool.members:
+        like = "" if pool.only == ANY else " of those asked for"
+        raise ExecutionError(f"{_scheduler(pool.client)} has no worker{like}")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan import Affine, Worker
-from makespan.execute.dask.maps.backlog import next_piece
-from makespan.execute.dask.maps.costs import FIRST_TIME, GROWTH, Costs, Line
+from makespan.execute.dealing.costs import FIRST_TIME, GROWTH, Costs, Line
+from makespan.execute.dealing.sizes import next_piece
 
 SIZES = (1.0, 4.0, 16.0, 100.0, 300.0)
 
@@ -49,11 +49,11 @@ def test_a_change_is_believed_the_second_time() -> None:
 
 def test_a_worker_nobody_knows_is_as_the_others() -> None:
     """Until something is observed it is the middle one; but its first chunk is small."""
-    crew = [
+    workers = [
         Worker(name=name, send=0.1, compute=cost)
         for name, cost in zip("abc", (1, 2, 9), strict=True)
     ]
-    costs = Costs.of(crew, 1000.0)
+    costs = Costs.of(workers, 1000.0)
     assert costs.speed("new") == pytest.approx(0.5)
     assert costs.most("new", 1.0) == 1.0
     costs.done("new", 10.0, 40.0, 0.1)

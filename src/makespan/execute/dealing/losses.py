@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
-from makespan.execute.dask.maps.pool import Range
+from makespan.execute.dealing.pool import Range
 
 CUT = 8  # pieces into which items are cut on which a worker died
 MAX_LOSSES = 3  # after so many workers died while they had nothing else, an item is given up
