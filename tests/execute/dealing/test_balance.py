@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from makespan.execute.dealing.costs import Costs
-from makespan.execute.dealing.losses import MAX_LOSSES
+from makespan.execute.dealing.pool import MAX_LOSSES
 from makespan.execute.dealing.run import Run
 from tests.execute.dealing.engine import InProcess
 from tests.execute.dealing.virtual import Sleeps, client_map, dealt

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan import Affine, Worker
-from makespan.execute.dealing.costs import FIRST_TIME, GROWTH, Costs, Line
+from makespan.execute.dealing.costs import FIRST_TIME, GROWTH, AffineFit, Costs
 from makespan.execute.dealing.sizes import next_piece
 
 SIZES = (1.0, 4.0, 16.0, 100.0, 300.0)
@@ -17,7 +17,7 @@ SIZES = (1.0, 4.0, 16.0, 100.0, 300.0)
 @given(st.floats(0.0, 10.0), st.floats(1e-6, 10.0))
 def test_a_line_is_found(fixed: float, per_unit: float) -> None:
     """From different sizes, both parts."""
-    line = Line()
+    line = AffineFit()
     for x in SIZES:
         line.observe(x, fixed + per_unit * x)
     for x in SIZES:
@@ -28,7 +28,7 @@ def test_a_line_is_found(fixed: float, per_unit: float) -> None:
 @given(st.lists(st.tuples(st.floats(1.0, 1e6), st.floats(0.0, 1e3)), min_size=1, max_size=20))
 def test_no_cost_is_negative(seen: list[tuple[float, float]]) -> None:
     """Whatever was observed."""
-    line = Line()
+    line = AffineFit()
     for x, seconds in seen:
         line.observe(x, seconds)
         assert line.cost.fixed >= 0.0
@@ -38,7 +38,7 @@ def test_no_cost_is_negative(seen: list[tuple[float, float]]) -> None:
 
 def test_a_change_is_believed_the_second_time() -> None:
     """One that takes longer may be an accident; after two the cost is another."""
-    line = Line()
+    line = AffineFit()
     for x in SIZES:
         line.observe(x, x)
     line.observe(100.0, 300.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.execute.dealing.costs import Costs
 from makespan.execute.dealing.engine import WorkerInfo
-from makespan.execute.dealing.history import Memory
+from makespan.execute.dealing.history import History
 
 
 def test_a_link_that_was_not_measured_is_not_known() -> None:
@@ -13,7 +13,7 @@ def test_a_link_that_was_not_measured_is_not_known() -> None:
         "a": WorkerInfo("a", "tcp://1.1.1.1:1", 1),
         "b": WorkerInfo("b", "tcp://1.1.1.2:1", 1),
     }
-    memory, costs = Memory(), Costs()
+    memory, costs = History(), Costs()
     costs.sent("a", 4.0, 400, 0.0)
     costs.done("a", 4.0, 8.0, 0.1)
     memory.keep("f", workers, costs)

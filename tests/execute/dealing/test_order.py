@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from makespan import DivisibleLoad, Master, Star, Worker, solve
 from makespan.core.schedule import Activity
-from makespan.execute.dealing.order import (
+from makespan.execute.dealing.transfers import (
     Order,
     Transfer,
     transfers_of,

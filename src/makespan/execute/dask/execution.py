@@ -201,14 +201,14 @@ class Execution(Displayable, HasFrame, Exportable):
         from makespan.drawing.page.html import page
         from makespan.flow.pictures.page import chart
 
-        told = str(self).split("\n")
-        measured = replace(chart(self.schedule), notes=tuple(told[1:]))
-        drawn = replace(measured.picture, title=told[0])
+        sentences = str(self).split("\n")
+        measured = replace(chart(self.schedule), notes=tuple(sentences[1:]))
+        drawn = replace(measured.picture, title=sentences[0])
         if self.plan is None:
-            return page([replace(measured, picture=drawn)], title=told[0])
+            return page([replace(measured, picture=drawn)], title=sentences[0])
         plan = chart(self.plan)
         below = replace(measured, picture=drawn.with_rows_as(plan.picture))
-        return page([plan, below], title=f"plan and run: {told[0]}")
+        return page([plan, below], title=f"plan and run: {sentences[0]}")
 
     def _columns(self) -> Mapping[str, Sequence[Any]]:
         return self.schedule._columns()

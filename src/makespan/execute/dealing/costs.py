@@ -30,10 +30,10 @@ FIRST = 4.0  # how much larger than the very first its second chunk is, to tell 
 LONGEST = 2.0  # seconds of a chunk, where more than one item fits
 
 
-class Line:
+class AffineFit:
     """A cost ``fixed + per_unit * x``: least squares of relative errors on the latest observations.
 
-    >>> line = Line()
+    >>> line = AffineFit()
     >>> for x in (1.0, 2.0, 4.0):
     ...     line.observe(x, 0.5 + 2.0 * x)
     >>> round(line.cost.fixed, 6), round(line.cost.per_unit, 6)
@@ -103,7 +103,7 @@ class Line:
         self.cost = Affine(fixed, slope)
 
 
-class Work(Line):
+class ComputeFit(AffineFit):
     """A cost of computing: without end, no function is fast.
 
     Where one odd time of a tiny chunk says so, nothing would be dealt that says better.
@@ -113,11 +113,11 @@ class Work(Line):
     per_item = 0.25
 
 
-Kind = TypeVar("Kind", Line, Work)
+Kind = TypeVar("Kind", AffineFit, ComputeFit)
 Rival = tuple[float, int]  # seconds, and tasks
 
 
-class Known:
+class WorkerCosts:
     """What is known of one worker.
 
     Parameters
@@ -132,16 +132,20 @@ class Known:
 
     def __init__(
         self,
-        send: Line | None = None,
-        compute: Work | None = None,
-        back: Line | None = None,
+        send: AffineFit | None = None,
+        compute: ComputeFit | None = None,
+        back: AffineFit | None = None,
         largest: float = 0.0,
     ) -> None:
-        self.send, self.compute, self.back = send or Line(), compute or Work(), back or Line()
+        self.send, self.compute, self.back = (
+            send or AffineFit(),
+            compute or ComputeFit(),
+            back or AffineFit(),
+        )
         self.largest = largest
 
     @property
-    def lines(self) -> tuple[Line, Line, Line]:
+    def lines(self) -> tuple[AffineFit, AffineFit, AffineFit]:
         return self.send, self.compute, self.back
 
 
@@ -154,7 +158,7 @@ class Costs:
         What is known before.
     """
 
-    def __init__(self, known: dict[str, Known] | None = None) -> None:
+    def __init__(self, known: dict[str, WorkerCosts] | None = None) -> None:
         self.known = {} if known is None else known
         self.units = self.bytes = 0.0  # that were sent
 
@@ -168,20 +172,23 @@ class Costs:
 
         return cls(
             {
-                one.name: Known(
-                    line(Line, one.send), line(Work, one.compute), line(Line, one.return_), load
+                one.name: WorkerCosts(
+                    line(AffineFit, one.send),
+                    line(ComputeFit, one.compute),
+                    line(AffineFit, one.return_),
+                    load,
                 )
                 for one in workers
             }
         )
 
-    def __getitem__(self, name: str) -> Known:
+    def __getitem__(self, name: str) -> WorkerCosts:
         """What is known of a worker; of one that nobody knows, what is usual of the others."""
         if name not in self.known:
             others = [one for one in self.known.values() if one.compute]
             usual = _middle(others, lambda one: one.compute.cost.per_unit)
             slowest = _middle(others, lambda one: one.send.cost.per_unit)
-            self.known[name] = Known(
+            self.known[name] = WorkerCosts(
                 slowest.send.guess() if slowest else None,
                 usual.compute.guess() if usual else None,
                 usual.back.guess() if usual else None,
@@ -292,5 +299,5 @@ class Costs:
         return Star(workers, master=Master(name="client"))
 
 
-def _middle(known: list[Known], cost: Callable[[Known], float]) -> Known | None:
+def _middle(known: list[WorkerCosts], cost: Callable[[WorkerCosts], float]) -> WorkerCosts | None:
     return sorted(known, key=cost)[len(known) // 2] if known else None

@@ -9,7 +9,7 @@ from functools import partial
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from makespan.execute.dealing.costs import Costs, Known, Line
+from makespan.execute.dealing.costs import AffineFit, Costs, WorkerCosts
 from makespan.execute.dealing.engine import WorkerInfo
 from makespan.execute.dealing.items import Items
 
@@ -19,7 +19,7 @@ DEPTH = 4  # of what holds what holds ..., that functions are told from one anot
 Link = tuple[str, str]  # the name of a worker, and its host
 
 
-class Memory:
+class History:
     """What was learnt of one cluster: its links by bytes, functions on them by units of load.
 
     A new function on a known cluster finds the links known; a known function on a new worker finds
@@ -27,8 +27,8 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self._links: dict[Link, Line] = {}
-        self._functions: OrderedDict[str, dict[Link, Known]] = OrderedDict()
+        self._links: dict[Link, AffineFit] = {}
+        self._functions: OrderedDict[str, dict[Link, WorkerCosts]] = OrderedDict()
 
     def recall(self, key: str, workers: Mapping[str, WorkerInfo], unit_bytes: float) -> Costs:
         """Return what is known of a function on workers, whose data has such units."""
@@ -36,16 +36,16 @@ class Memory:
         costs = Costs()
         for name, worker in workers.items():
             link = _link(worker)
-            known, send = there.get(link), Line()
+            known, send = there.get(link), AffineFit()
             if link in self._links:
                 send = self._links[link].scaled(1.0 / unit_bytes)
             elif known is None:
                 continue
             if known is None:
-                costs.known[name] = Known(send)
+                costs.known[name] = WorkerCosts(send)
             else:
                 lines = known.compute.scaled(), known.back.scaled()
-                costs.known[name] = Known(send, *lines, known.largest)
+                costs.known[name] = WorkerCosts(send, *lines, known.largest)
         return costs
 
     def keep(self, key: str, workers: Mapping[str, WorkerInfo], costs: Costs) -> None:
@@ -61,10 +61,6 @@ class Memory:
                     self._links[_link(worker)] = send.scaled(costs.bytes / costs.units)
         if len(self._functions) > MAX_FUNCTIONS:
             self._functions.popitem(last=False)
-
-
-MEMORIES: dict[str, Memory] = {}
-"""By the address of the scheduler."""
 
 
 def _link(worker: WorkerInfo) -> Link:

@@ -26,9 +26,9 @@ from makespan.execute.dealing.engine import (
 )
 from makespan.execute.dealing.items import Stream
 from makespan.execute.dealing.pool import Range
-from makespan.execute.dealing.record import Computation, Record
 from makespan.execute.dealing.sizes import Sizes
 from makespan.execute.dealing.state import Job, State
+from makespan.execute.dealing.transfers import Computation, Record
 
 READ_AHEAD = 2.0  # seconds of work that are read of a stream
 SHOW_EVERY = 0.1  # seconds

@@ -11,9 +11,8 @@ from makespan.execute.dealing.backlog import Backlog, Chunk
 from makespan.execute.dealing.costs import Costs
 from makespan.execute.dealing.engine import Engine, Failure, WorkerInfo
 from makespan.execute.dealing.items import Items, Stream
-from makespan.execute.dealing.losses import Suspects
-from makespan.execute.dealing.order import Order
-from makespan.execute.dealing.pool import Pool, Range
+from makespan.execute.dealing.pool import Pool, Range, Suspects
+from makespan.execute.dealing.transfers import Order
 from makespan.execute.progress import Tell
 from makespan.flow.result import Result
 

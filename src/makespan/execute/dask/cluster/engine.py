@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from makespan.core.errors import ExecutionError
-from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten, sweep_later, swept
+from makespan.execute.dask.cluster.client import LONGEST_TIDYING, forgotten, sweep_later, swept
 from makespan.execute.dask.cluster.pickles import Function, outcome_of, payload
 from makespan.execute.dask.cluster.travel import taken_back, work
 from makespan.execute.dask.cluster.workers import WorkerPool, forget_outcome

@@ -11,7 +11,7 @@ import math
 import uuid
 from typing import Any
 
-from makespan.execute.dask.cluster.cleanup import forgotten
+from makespan.execute.dask.cluster.client import forgotten
 
 WAITING = "makespan-waiting"  # a resource that no worker has, and what these tasks are called
 FEWEST, EACH = 256, 24  # of these tasks that are shown at most, in all, and for each thread

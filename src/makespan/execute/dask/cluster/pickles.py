@@ -14,7 +14,7 @@ from makespan.core.errors import InputError
 from makespan.execute.dask.cluster.client import pickled
 from makespan.execute.dealing.engine import Failure, Outcome
 from makespan.execute.dealing.items import Files, Items
-from makespan.execute.remote import Call, FileChunk, Input, Pickled, Told, replaced
+from makespan.execute.remote import Call, FailureText, FileChunk, Input, Pickled, replaced
 
 MODULE_OF_FUTURES = b"distributed.client"
 SLICED = list, tuple, range, str, bytes, bytearray
@@ -134,7 +134,7 @@ def refuse_unpicklable(items: Items, low: int, high: int, place: str = "data") -
 def outcome_of(
     rows: tuple[tuple[int, int], ...],
     values: Any,
-    failures: tuple[Told, ...],
+    failures: tuple[FailureText, ...],
     start: float,
     end: float,
 ) -> Outcome:

@@ -12,9 +12,8 @@ from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.calibration import Calibration, Measured
-from makespan.execute.dask.cluster.contention import Sharing, sharing
 from makespan.execute.dask.cluster.engine import DaskEngine
-from makespan.execute.dask.cluster.fit import Fit, fit, median, scaled
+from makespan.execute.dask.cluster.fit import Fit, Sharing, fit, median, scaled, sharing
 from makespan.execute.dask.cluster.workers import WorkerPool
 from makespan.execute.dealing.engine import Held, Outcome, WorkerInfo, WorkerLost
 from makespan.execute.dealing.items import Items

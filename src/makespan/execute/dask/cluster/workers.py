@@ -15,16 +15,60 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from makespan.core.errors import ExecutionError
-from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING
-from makespan.execute.dask.cluster.client import trouble_of
-from makespan.execute.dask.cluster.heard import LISTEN_EVERY, Heard, silence
+from makespan.execute.dask.cluster.client import LONGEST_TIDYING, trouble_of
 from makespan.execute.dask.cluster.load import Load
 from makespan.execute.dealing.engine import WorkerInfo, WorkerLost
 
+SILENCE = 60.0  # seconds without a heartbeat after which a worker counts as gone
+LISTEN_EVERY = 5.0  # seconds at most between looks at the heartbeats
 LOOK_EVERY = 0.25  # seconds between looks at who is there
 PATIENCE = 10.0  # seconds to wait for a worker when all are gone, where one does not wait forever
 WAIT_EVERY = 0.05  # seconds between looks whether one came
 LONG_WAIT = 10.0  # seconds after which the log says so
+
+
+def silence() -> float:
+    """Return after how many seconds without a sign of life nobody is waited for any more.
+
+    :data:`SILENCE`, or what ``makespan.silence`` says in Dask's configuration.
+    """
+    import dask
+
+    return float(dask.config.get("makespan.silence", default=SILENCE))
+
+
+class Heard:
+    """How long nothing was heard of each worker, by this machine's clock.
+
+    Time in which nobody listened, as while the client itself was stopped, does not count.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}
+        self._quiet: dict[str, float] = {}
+        self._listened = time.monotonic()
+
+    @property
+    def age(self) -> float:
+        """The seconds since somebody listened."""
+        return time.monotonic() - self._listened
+
+    def note(self, heartbeats: dict[str, float]) -> None:
+        """Note the time of each worker's last heartbeat, on whatever clock."""
+        passed = min(self.age, 2 * LISTEN_EVERY)
+        self._quiet = {
+            address: self._quiet.get(address, 0.0) + passed
+            if self._last.get(address) == moment
+            else 0.0
+            for address, moment in heartbeats.items()
+        }
+        self._last = heartbeats
+        self._listened = time.monotonic()
+
+    def silent(self, address: str, longest: float) -> bool:
+        """Whether nothing was heard of a worker for longer than that."""
+        return self._quiet.get(address, 0.0) > longest
+
 
 Value = TypeVar("Value")
 log = logging.getLogger("makespan")

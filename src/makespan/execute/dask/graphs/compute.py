@@ -16,18 +16,15 @@ from makespan.core.schedule import Schedule
 from makespan.execute.dask.cluster.client import checked_client, client_or_local, on_loop
 from makespan.execute.dask.cluster.workers import WorkerPool, as_dask_waits
 from makespan.execute.dask.execution import Execution
-from makespan.execute.dask.graphs.batch import Batch
-from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
-from makespan.execute.dask.graphs.internals import missing
-from makespan.execute.dask.graphs.learning.choice import COMPARED, NOT_SEEN, TINY, choose, tiny
-from makespan.execute.dask.graphs.learning.costs import problem_of
-from makespan.execute.dask.graphs.learning.known import CLUSTERS, Alike, Cluster, Known
-from makespan.execute.dask.graphs.learning.structure import Structure, structure_of
-from makespan.execute.dask.graphs.learning.watch import Watch, WatchedExecution, begin_watching
+from makespan.execute.dask.graphs.batch import Batch, raise_if_tasks_failed
+from makespan.execute.dask.graphs.called import missing
+from makespan.execute.dask.graphs.choice import COMPARED, NOT_SEEN, TINY, choose, problem_of, tiny
+from makespan.execute.dask.graphs.history import Alike, GraphHistory, history_of
 from makespan.execute.dask.graphs.placement import Pins, pins_of, refuse_other_tasks
 from makespan.execute.dask.graphs.plan import TIME_LIMIT, plan_graph
 from makespan.execute.dask.graphs.runner import CantConduct, GraphRun
-from makespan.execute.dask.graphs.work import Work, work_of
+from makespan.execute.dask.graphs.watch import Watch, WatchedExecution, begin_watching
+from makespan.execute.dask.graphs.work import Structure, Work, structure_of, work_of
 from makespan.execute.dealing.engine import WorkerInfo
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
@@ -159,11 +156,6 @@ def measure(
         return _Job(checked_client(client), work, tell, time.perf_counter()).as_problem()
 
 
-def forget_graphs(client: Any) -> None:
-    """Forget what was seen, and planned, of graphs on a client's cluster."""
-    CLUSTERS.pop(client.scheduler.address, None)
-
-
 def _pins(plan: Result | TaskGraph, time_limit: float, tell: Tell) -> tuple[Pins, Result]:
     if isinstance(plan, TaskGraph):
         plan = plan_graph(plan, time_limit=time_limit, progress=tell)
@@ -177,7 +169,7 @@ class _Job:
 
     def __init__(self, client: Any, work: Work, tell: Tell, begun: float) -> None:
         self.client, self.work, self.tell = client, work, tell
-        self.cluster = CLUSTERS.setdefault(client.scheduler.address, Cluster())
+        self.cluster = history_of(client)
         self.run: GraphRun | None = None
         self.watch: Watch | None = None
         self.plan: Result | None = None
@@ -288,7 +280,7 @@ class _Job:
         assert self.watch is not None
         noted = await self.watch.noted()
         if len(noted.stream) >= MANY and noted.mean < TINY:  # they need not be worked out
-            known = alike.known or Known()
+            known = alike.known or GraphHistory()
             known.seen, known.why, known.plan = known.seen + 1, tiny(noted.mean), None
             known.asked = known.seen
         else:
@@ -296,7 +288,9 @@ class _Job:
             await self._choose(known, structure, members, time_limit)
         alike.known = known
 
-    async def _seen(self, execution: Execution) -> tuple[Known, Structure, tuple[WorkerInfo, ...]]:
+    async def _seen(
+        self, execution: Execution
+    ) -> tuple[GraphHistory, Structure, tuple[WorkerInfo, ...]]:
         """Add what was seen of a run as Dask has it to what is known; return that."""
         watch = self.watch
         assert watch is not None
@@ -316,7 +310,11 @@ class _Job:
         return known, watch.structure, noted.members
 
     async def _choose(
-        self, known: Known, structure: Structure, members: tuple[WorkerInfo, ...], time_limit: float
+        self,
+        known: GraphHistory,
+        structure: Structure,
+        members: tuple[WorkerInfo, ...],
+        time_limit: float,
     ) -> None:
         if self.work.shuffled:
             known.plan, known.why = None, f"left to Dask: it {PEER_TO_PEER}"

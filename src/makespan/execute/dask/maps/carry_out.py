@@ -29,9 +29,9 @@ from makespan.execute.dask.cluster.workers import (
 from makespan.execute.dask.execution import Execution, checked
 from makespan.execute.dealing.engine import Engine, Failure
 from makespan.execute.dealing.items import joined
-from makespan.execute.dealing.record import Record
 from makespan.execute.dealing.run import Run
 from makespan.execute.dealing.state import Job
+from makespan.execute.dealing.transfers import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import quoted
-from makespan.core.inputs.suggest import did_you_mean, keywords_of, suggesting
+from makespan.core.inputs.suggest import did_you_mean, keywords_of
 from makespan.core.system.extras import optional
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import client_or_local
 from makespan.execute.dask.cluster.pickles import function_as_sent, payload
 from makespan.execute.dask.cluster.workers import Only
 from makespan.execute.dask.execution import Execution
-from makespan.execute.dask.graphs.compute import forget_graphs
+from makespan.execute.dask.graphs.history import history_of
 from makespan.execute.dask.maps.carry_out import Background, DaskJob, carried_out, in_order
 from makespan.execute.dealing.costs import Costs
 from makespan.execute.dealing.engine import WorkerInfo
-from makespan.execute.dealing.history import MEMORIES, Memory, key_of
+from makespan.execute.dealing.history import key_of
 from makespan.execute.dealing.items import Items, Stream, refuse_indivisible
 from makespan.execute.progress import Progress, teller
 from makespan.execute.remote import Call
@@ -223,7 +223,7 @@ def prepared(
     items = _items(data, more)
     sent = function_as_sent(Call(function, keywords, bool(more), wanted.retries))
     with client_or_local(client) as used, teller(progress) as tell:
-        memory = MEMORIES.setdefault(used.scheduler.address, Memory())
+        history = history_of(used).functions
         if isinstance(items, Stream):
             items.read(1)
         key = key_of(partial(function, **keywords), items, batched)
@@ -233,7 +233,7 @@ def prepared(
                 return Costs.of(measured.star(waits=0.0).workers, measured.load)
             if not len(items):
                 return Costs()
-            return memory.recall(key, members, payload(items, 0, 1)[1] / items.load_of(0, 1))
+            return history.recall(key, members, payload(items, 0, 1)[1] / items.load_of(0, 1))
 
         yield (
             used,
@@ -243,19 +243,12 @@ def prepared(
                 batched=batched,
                 tell=tell,
                 recall=recall,
-                learn=partial(memory.keep, key),
+                learn=partial(history.keep, key),
                 only=wanted.only,
                 priority=wanted.priority,
                 batch_size=batch_size,
             ),
         )
-
-
-@suggesting
-def forget(client: Client) -> None:
-    """Forget what was learnt of a client's cluster."""
-    MEMORIES.pop(client.scheduler.address, None)
-    forget_graphs(client)
 
 
 def _is_client(value: Any) -> bool:

@@ -21,8 +21,8 @@ from makespan.execute.dask.maps.carry_out import DaskJob, carried_out
 from makespan.execute.dealing.backlog import Chunk
 from makespan.execute.dealing.costs import Costs
 from makespan.execute.dealing.items import Items
-from makespan.execute.dealing.order import Order, transfers_of
 from makespan.execute.dealing.pool import Range
+from makespan.execute.dealing.transfers import Order, transfers_of
 from makespan.execute.progress import Progress, teller
 from makespan.flow.result import Result
 from makespan.partition.problem import Partition

@@ -7,12 +7,17 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from makespan.execute.dask.graphs.learning.structure import Structure
+from makespan.core.inputs.suggest import suggesting
 from makespan.execute.dask.graphs.remote import Seen
+from makespan.execute.dask.graphs.work import Structure
 from makespan.execute.dealing.engine import WorkerInfo
+from makespan.execute.dealing.history import History
 from makespan.flow.result import Result
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Value = TypeVar("Value")
 
@@ -35,7 +40,7 @@ class Runs:
 
 
 @dataclass(slots=True)
-class Known:
+class GraphHistory:
     """What is known of a graph on certain workers, tasks by number.
 
     ``took`` has the (worker, seconds) of each task, ``size`` the bytes of results, ``placed`` the
@@ -80,28 +85,29 @@ class Alike:
     being learnt of it.
     """
 
-    known: Known | None = None
+    known: GraphHistory | None = None
     pending: Future[None] | None = None
 
 
 @dataclass(slots=True)
-class Cluster:
-    """What is known of a cluster.
+class ClusterHistory:
+    """What calls have taught about a cluster, for later ones.
 
-    ``sent`` has, by worker, the (bytes, seconds) of periods in which it sent without a pause;
-    ``gaps`` the seconds between a task and the next that waited for it.
+    ``functions`` has what maps have taught; ``sent``, by worker, the (bytes, seconds) of periods in
+    which it sent without a pause; ``gaps`` the seconds before tasks that waited for another one.
     """
 
     sent: dict[str, deque[tuple[float, float]]] = field(default_factory=dict)
     gaps: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_PERIODS))
-    graphs: OrderedDict[Any, Known] = field(default_factory=OrderedDict)
+    graphs: OrderedDict[Any, GraphHistory] = field(default_factory=OrderedDict)
     kinds: OrderedDict[Any, Alike] = field(default_factory=OrderedDict)
+    functions: History = field(default_factory=History)
     watching: bool = False
 
-    def known(self, structure: Structure, members: Iterable[WorkerInfo]) -> Known:
+    def known(self, structure: Structure, members: Iterable[WorkerInfo]) -> GraphHistory:
         """Return what is known of a graph on these workers, to be added to."""
         there = tuple((member.name, member.threads) for member in members)
-        return _kept(self.graphs, (structure.same, there), Known)
+        return _kept(self.graphs, (structure.same, there), GraphHistory)
 
     def alike(self, likeness: Hashable) -> Alike:
         """Return what is known of graphs that look like that, to be added to."""
@@ -109,7 +115,7 @@ class Cluster:
 
     def learn(
         self,
-        known: Known,
+        known: GraphHistory,
         structure: Structure,
         number: Mapping[Any, int],
         found: Mapping[str, Seen],
@@ -145,8 +151,19 @@ class Cluster:
         return median(self.gaps) if self.gaps else None
 
 
-CLUSTERS: dict[str, Cluster] = {}
+HISTORIES: dict[str, ClusterHistory] = {}
 """By the address of the scheduler."""
+
+
+def history_of(client: Any) -> ClusterHistory:
+    """Return what is known of a client's cluster."""
+    return HISTORIES.setdefault(client.scheduler.address, ClusterHistory())
+
+
+@suggesting
+def forget(client: Client) -> None:
+    """Forget what was learnt of a client's cluster."""
+    HISTORIES.pop(client.scheduler.address, None)
 
 
 def _kept(found: OrderedDict[Any, Value], key: Any, new: Callable[[], Value]) -> Value:
