@@ -7,10 +7,10 @@ Workers share their chunks by the code that travels to those of Dask.
 from __future__ import annotations
 
 import asyncio
-import heapq
 import itertools
 import pickle
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from makespan.execute import remote
@@ -27,39 +27,38 @@ class Dies(BaseException):
 
 
 class InProcess:
-    """Workers ``w0``, ``w1``, ... with so many threads, one of which joins again when it has died.
-
-    ``there`` says at which second the futures are there that a chunk holds which begins with an
-    item; ``reborn`` after how many seconds another worker of a dead one's name joins.
-    """
+    """Workers ``0``, ``1``, ... with so many threads; one that has died joins again."""
 
     there: Callable[[int], float] = staticmethod(lambda first: 0.0)
-    reborn = 1.0
+    """At which second the futures are there of a chunk that begins with an item."""
 
     def __init__(self, workers: int = 3, threads: int = 1) -> None:
-        self.threads, self.calls, self.deaths, self.questions = threads, [], [], 0
-        self.workers = {f"w{n}": WorkerInfo(f"w{n}", f"a{n}", threads) for n in range(workers)}
-        self.shown: list[float | None] = []
-        self._changed: Callable[[WorkerInfo], None] | None = None
+        self.count, self.threads = workers, threads
+        self.scheduler = SimpleNamespace(address=f"here-{id(self)}")  # what is learnt is kept by it
+        self.calls: list[int] = []
+        self.deaths: list[str] = []
+
+    def begin(self, function: bytes, batched: bool) -> None:
+        """Take the function, pickled, and let the workers join."""
+        self._call, self._batched = pickle.loads(function).made({}, batched), batched
         self._busy_until = self._slept = 0.0
         self._number = itertools.count()
-        self._free = {one.address: threads for one in self.workers.values()}
-        self._queues: dict[str, list[Any]] = {address: [] for address in self._free}
-        self._working: set[asyncio.Future[None]] = set()
-
-    def does(self, function: bytes, batched: bool) -> None:
-        """Take the function, pickled."""
-        self._call, self._batched = pickle.loads(function).made({}, batched), batched
+        self.workers: dict[str, WorkerInfo] = {}
+        self._queues: dict[str, asyncio.PriorityQueue[Any]] = {}
+        self._alive: dict[str, list[asyncio.Task[None]]] = {}
+        self.watch(None)
+        for number in range(self.count):
+            self.join(str(number))
 
     def watch(self, changed: Callable[[WorkerInfo], None] | None) -> None:
-        self._changed = changed
+        self._changed = changed or (lambda worker: None)
 
     async def wait_for_worker(self, items: int) -> None:
         while not self.workers:
             await asyncio.sleep(0.05)
 
     def show_load(self, seconds: float | None, items: int, threads: int) -> None:
-        self.shown.append(seconds)
+        """Nobody else joins."""
 
     async def pack(self, worker: WorkerInfo, items: Items, low: int, high: int) -> Packed:
         await self._passed(self.there(low) - self._time(), worker)
@@ -72,11 +71,11 @@ class InProcess:
         return Held(worker, key, packed, None, Window(begun, self._time()))
 
     def start(self, held: Held, priority: int) -> list[Any]:
-        loop, tasks = asyncio.get_running_loop(), []
+        loop, queue, tasks = asyncio.get_running_loop(), self._queues[held.worker.address], []
         for _ in range(min(held.worker.threads, held.packed.high - held.packed.low)):
             tasks.append(loop.create_future())
             entry = -priority, next(self._number), held, tasks[-1]
-            loop.call_later(2 * MESSAGE, self._queue, held.worker.address, entry)
+            loop.call_later(2 * MESSAGE, queue.put_nowait, entry)
         return tasks
 
     async def finished(
@@ -100,7 +99,6 @@ class InProcess:
         """Nothing is kept."""
 
     async def take_back(self, worker: WorkerInfo, chunks: Any, kept: float) -> Any:
-        self.questions += 1
         await self._message(worker)
         found = remote.taken_back(chunks, kept)
         await self._message(worker)
@@ -110,6 +108,7 @@ class InProcess:
         return asyncio.get_running_loop().time()
 
     def sleep(self, seconds: float) -> None:
+        """Take a function's time."""
         self._slept += seconds
 
     async def _passed(self, seconds: float, worker: WorkerInfo) -> None:
@@ -122,77 +121,66 @@ class InProcess:
         self._busy_until = max(self._busy_until, self._time()) + PER_CALL
         await self._passed(self._busy_until - self._time() + 2 * MESSAGE, worker)
 
-    def _queue(self, address: str, entry: Any) -> None:
-        if address in self._queues:
-            heapq.heappush(self._queues[address], entry)
-            self._next(address)
+    async def _thread(self, worker: WorkerInfo) -> None:
+        while True:
+            *_, held, done = await self._queues[worker.address].get()
+            begun, low, high = self._time(), held.packed.low, held.packed.high
+            share = remote._share(held.key, low, high)
+            parts = min(self.threads, high - low)
+            places, pieces, failures = [], [], []
+            while taken := share.take(-(-(high - low) // parts) if self._batched else 1):
+                values, failed = await self._called(worker, held, share, taken)
+                places += taken
+                pieces.append(values)
+                failures += failed
+                if self._batched:
+                    break
+            found = remote._rows(places), joined(pieces), (*failures,), begun, self._time()
+            if not done.done():
+                done.set_result(outcome_of(*found))
 
-    def _next(self, address: str) -> None:
-        while self._free.get(address) and self._queues[address]:
-            self._free[address] -= 1
-            work = asyncio.ensure_future(self._work(*heapq.heappop(self._queues[address])[2:]))
-            self._working.add(work)
-            work.add_done_callback(self._working.discard)
-
-    async def _work(self, held: Held, done: asyncio.Future[Any]) -> None:
-        worker, low, high = held.worker, held.packed.low, held.packed.high
-        begun, share = self._time(), remote._share(held.key, low, high)
-        size = -(-(high - low) // min(worker.threads, high - low)) if self._batched else 1
-        places: list[int] = []
-        pieces, failures = [], []
-        while taken := share.take(size):
-            self.calls += taken
-            self._slept, died = 0.0, False
-            try:
-                with remote._given(share.items(held.packed.sent, taken.start, taken.stop)) as items:
-                    each = zip(taken, items, strict=True)
-                    values, failed = (
-                        remote._batch(self._call, items, taken.start)
-                        if self._batched
-                        else remote._each(self._call, each)[1:]
-                    )
-            except Dies:
-                died = True
-            await asyncio.sleep(self._slept)
-            if died and worker.address in self._free:
-                self.die(worker)
-            if worker.address not in self._free:
-                return
-            places += taken
-            pieces.append(values)
-            failures += failed
-            size = size if not self._batched else 0
-        self._free[worker.address] += 1
-        if not done.done():
-            rows = remote._rows(places)
-            done.set_result(outcome_of(rows, joined(pieces), (*failures,), begun, self._time()))
-        self._next(worker.address)
-
-    def retire(self, name: str) -> None:
-        """Send a worker away in the middle of its work."""
-        worker = self.workers[name]
-        worker.retired, worker.why = True, "was retired"
-        self._end(worker)
-
-    def die(self, worker: WorkerInfo) -> None:
-        self.deaths.append(worker.name)
-        del self._free[worker.address], self._queues[worker.address]
-        asyncio.get_running_loop().call_later(0.1, self._end, worker)
-        asyncio.get_running_loop().call_later(self.reborn, self.join, worker.name)
-
-    def _end(self, worker: WorkerInfo) -> None:
-        self._free.pop(worker.address, None)
-        self._queues.pop(worker.address, None)
-        if self.workers.get(worker.name) is worker:
-            del self.workers[worker.name]
-            worker.gone.set()
-            if self._changed is not None:
-                self._changed(worker)
+    async def _called(self, worker: WorkerInfo, held: Held, share: Any, taken: range) -> Any:
+        """Call the function; return what comes of it after as many seconds as it sleeps."""
+        self.calls += taken
+        self._slept, found = 0.0, None
+        try:
+            with remote._given(share.items(held.packed.sent, taken.start, taken.stop)) as items:
+                if self._batched:
+                    found = remote._batch(self._call, items, taken.start)
+                else:
+                    found = remote._each(self._call, zip(taken, items, strict=True))[1:]
+        except Dies:
+            pass
+        await asyncio.sleep(self._slept)
+        if found is None:
+            self.die(worker.name)
+            await asyncio.sleep(0.0)  # cancelled
+        return found
 
     def join(self, name: str) -> None:
         """Let a worker join."""
-        worker = WorkerInfo(name, f"b{next(self._number)}", self.threads)
-        self.workers[name] = worker
-        self._free[worker.address], self._queues[worker.address] = self.threads, []
-        if self._changed is not None:
-            self._changed(worker)
+        self.workers[name] = worker = WorkerInfo(name, f"a{next(self._number)}", self.threads)
+        self._queues[worker.address] = asyncio.PriorityQueue()
+        threads = [asyncio.ensure_future(self._thread(worker)) for _ in range(self.threads)]
+        self._alive[worker.address] = threads
+        self._changed(worker)
+
+    def retire(self, name: str) -> None:
+        """Send a worker away in the middle of its work."""
+        self.workers[name].retired, self.workers[name].why = True, "was retired"
+        self._end(self.workers[name])
+
+    def die(self, name: str) -> None:
+        """End a worker; that is noticed after 0.1 s, and another one joins after 1 s."""
+        self.deaths.append(name)
+        for thread in self._alive[self.workers[name].address]:
+            thread.cancel()
+        asyncio.get_running_loop().call_later(0.1, self._end, self.workers[name])
+        asyncio.get_running_loop().call_later(1.0, self.join, name)
+
+    def _end(self, worker: WorkerInfo) -> None:
+        for thread in self._alive[worker.address]:
+            thread.cancel()
+        del self.workers[worker.name]
+        worker.gone.set()
+        self._changed(worker)

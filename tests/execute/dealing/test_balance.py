@@ -118,7 +118,7 @@ def test_who_dies_by_itself_costs_nobody() -> None:
 def test_who_is_sent_away_is_not_blamed() -> None:
     """Its items go to others, in chunks as ever."""
     engine = InProcess(3)
-    run, _ = dealt(engine, Sleeps([0.01] * 300), range(300), later=(0.3, engine.retire, "w1"))
+    run, _ = dealt(engine, Sleeps([0.01] * 300), range(300), later=(0.3, engine.retire, "1"))
     assert values_of(run) == list(range(300))
     assert "was retired" in run.events[0]
     assert not run.suspects
@@ -139,7 +139,7 @@ def test_nobody_is_blamed_who_waits_for_futures() -> None:
     """What was never sent kills no worker."""
     engine = InProcess(1)
     engine.there = lambda first: 2.0  # type: ignore[method-assign]
-    later = 1.0, engine.die, engine.workers["w0"]
+    later = 1.0, engine.die, "0"
     run, _ = dealt(engine, Sleeps([0.01] * 9), range(9), later=later)
     assert not run.suspects._who
     assert sorted(engine.calls) == [*range(9)]

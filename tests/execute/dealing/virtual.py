@@ -46,11 +46,11 @@ def ran(
     loop = asyncio.SelectorEventLoop(clock := _Clock())
     loop.time = lambda: clock.now  # type: ignore[method-assign]
     fake = SimpleNamespace(time=loop.time, monotonic=loop.time, perf_counter=loop.time)
-    engine.does(job.function.sent, job.batched)
     if later is not None:
         loop.call_later(*later)
 
     async def all_of_it() -> Run:
+        engine.begin(job.function.sent, job.batched)
         found = await run_of(engine, job)
         await found.go()
         return found

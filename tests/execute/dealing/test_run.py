@@ -1,4 +1,4 @@
-"""Running plans on a cluster inside this process."""
+"""Running plans, on the engine inside this process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from makespan import (
 from makespan.core.schedule import Activity
 from makespan.execute.dask import Files, ItemsFailed, run
 from tests.execute import functions
-from tests.execute.conftest import in_process
+from tests.execute.dealing.engine import InProcess
 
 CREW = [Worker(name=str(index), send=1e-4, compute=1e-3 * (index + 1)) for index in range(3)]
 
@@ -148,16 +148,17 @@ def test_a_function_may_be_made_here(client: Any) -> None:
     assert execution.results == list(range(5, 35))
 
 
-def test_a_worker_with_several_threads_uses_them() -> None:
+def test_a_worker_with_several_threads_uses_them(client: Any) -> None:
     """A chunk is computed in as many parts as the worker has threads."""
-    from distributed import Client
-
-    with in_process(1, threads=3) as cluster, Client(cluster, set_as_default=False) as own:
-        star = Star([Worker(name="0", compute=1.0)])
-        plan = solve(DivisibleLoad(platform=star, load=20))
-        execution = run(plan, functions.slow_square, list(range(20)), own)
-        assert execution.results == [item * item for item in range(20)]
-        assert execution.schedule.words().count("compute") == 1
+    engine = InProcess(1, threads=3)
+    star = Star([Worker(name="0", compute=1.0)])
+    plan = solve(DivisibleLoad(platform=star, load=21))
+    execution = run(plan, functions.slow_square, list(range(21)), engine)
+    assert execution.results == [item * item for item in range(21)]
+    assert execution.schedule.words().count("compute") == 1
+    computes = execution.schedule.rows_of(Activity.COMPUTE)
+    took = execution.schedule.end[computes] - execution.schedule.start[computes]
+    assert took == pytest.approx(7 * 0.01)
 
 
 def test_a_partition_is_run(client: Any) -> None:
@@ -224,10 +225,3 @@ def test_other_kinds_are_refused(client: Any) -> None:
     plan = solve(IndependentTasks(machines=2, durations=[1, 2]))
     with pytest.raises(InputError, match="divisible load on a star, nor for a partition"):
         run(plan, functions.squared, [1, 2], client)
-
-
-@pytest.mark.parametrize("client", [None, 3, "tcp://127.0.0.1:1"])
-def test_what_is_no_client_is_refused(client: object) -> None:
-    """An address is not enough."""
-    with pytest.raises(InputError, match="client:"):
-        run(planned(3), functions.squared, [1, 2, 3], client)
