@@ -12,6 +12,7 @@ import pytest
 
 from makespan import DivisibleLoad, Star, Worker, solve
 from makespan.core import kind
+from makespan.execute.dealing import engine
 from makespan.flow.kinds import KINDS
 
 ROOT = Path(__file__).parents[1]
@@ -21,7 +22,12 @@ ROOMS, PATH = PAGE.split("## The path of one plan")
 ROWS = dict(re.findall(r"^\| `(\w+)/` \|(.*)$", ROOMS, re.MULTILINE))
 NAMED = re.compile(r"`([\w/]+(?:/|\.py))`")
 EXTENDING = (ROOT / "docs" / "extending.md").read_text("utf-8")
-PROTOCOLS = [each for each in vars(kind).values() if Protocol in getattr(each, "__bases__", ())]
+PROTOCOLS = [
+    each
+    for module in (kind, engine)
+    for each in vars(module).values()
+    if Protocol in getattr(each, "__bases__", ())
+]
 
 
 def folders(place: Path) -> list[str]:
@@ -44,7 +50,7 @@ def test_every_room_is_in_its_row(package: str) -> None:
 
 @pytest.mark.parametrize("room", PROTOCOLS)
 def test_every_function_of_a_room_is_told(room: type) -> None:
-    """To who adds a kind."""
+    """To who adds a kind, or an engine."""
     functions = [name for name in vars(room) if not name.startswith("_")]
     assert all(re.search(rf"`{name}\b", EXTENDING) for name in functions)
 

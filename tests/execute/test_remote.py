@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from makespan.execute import remote
-from makespan.execute.outcome import Outcome
+from makespan.execute.dask.cluster.pickles import outcome_of
+from makespan.execute.dealing.engine import Outcome
 from makespan.execute.remote import FileChunk
 from tests.execute import functions
 
@@ -38,7 +39,7 @@ def work(
     """Return what the client makes of what is sent back of ``count`` items."""
     key = key or uuid.uuid4().hex
     brought = remote.work(function, data, key, low, low + count, batched, parts, inputs)
-    return Outcome.of(*pickle.loads(pickle.dumps(brought)))
+    return outcome_of(*pickle.loads(pickle.dumps(brought)))
 
 
 def chunk(*items: object) -> list[bytes]:
@@ -195,7 +196,7 @@ def test_what_cannot_be_pickled_fails_alone() -> None:
     leaving = remote._leaving(given, [5, 6, 9], failures)
     assert np.shares_memory(np.frombuffer(leaving.buffers[0][0], dtype=table.dtype), table)
     assert leaving.__sizeof__() >= table.nbytes
-    outcome = Outcome.of(((5, 7), (9, 10)), leaving, tuple(failures), 0.0, 1.0)
+    outcome = outcome_of(((5, 7), (9, 10)), leaving, tuple(failures), 0.0, 1.0)
     assert outcome.values[1:] == [None, {2}]
     (failure,) = outcome.failures
     assert str(failure).startswith("item 6: TypeError: the result, a lock, can't be pickled")
@@ -206,7 +207,7 @@ def test_what_cannot_be_unpickled_fails_alone() -> None:
     """Here, where the worker could pickle it."""
     leaving = remote._leaving([(1,), ("two",)], [3, 7], [])
     leaving.data[1] = b"nothing"
-    outcome = Outcome.of(((3, 4), (7, 8)), leaving, (), 0.0, 1.0)
+    outcome = outcome_of(((3, 4), (7, 8)), leaving, (), 0.0, 1.0)
     assert outcome.values == [(1,), None]
     assert "item 7: TypeError: the result can't be unpickled here" in str(outcome.failures[0])
 
@@ -214,9 +215,9 @@ def test_what_cannot_be_unpickled_fails_alone() -> None:
 def test_a_value_for_several_items_fails_for_all_of_them() -> None:
     """Where a batch's results are one value, and not a list."""
     leaving = remote._leaving((1, {2}), [3, 4], [])
-    assert Outcome.of(((3, 5),), leaving, (), 0.0, 1.0).values == (1, {2})
+    assert outcome_of(((3, 5),), leaving, (), 0.0, 1.0).values == (1, {2})
     leaving.data[0] = b"nothing"
-    outcome = Outcome.of(((3, 5),), leaving, (), 0.0, 1.0)
+    outcome = outcome_of(((3, 5),), leaving, (), 0.0, 1.0)
     assert outcome.values == [None, None]
     assert (outcome.failures[0].first, outcome.failures[0].last) == (3, 4)
     failures: list[Any] = []

@@ -29,7 +29,7 @@ PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
 Taken = ParamSpec("Taken")
 Given = TypeVar("Given")
 
-Told = tuple[int, int, bytes, str]
+FailureText = tuple[int, int, bytes, str]
 """The first and the last item that failed, what was raised, pickled, and the traceback's text."""
 
 
@@ -110,7 +110,7 @@ class Call(NamedTuple):
             call = partial(_on_row, call, batched)
         if inputs:
             call = partial(_on_inputs, call, inputs)
-        return partial(_tried, call, self.retries) if self.retries else call
+        return partial(_call_with_retries, call, self.retries) if self.retries else call
 
 
 class Share:
@@ -195,7 +195,7 @@ def work(
     parts: int = 1,
     inputs: Mapping[Any, Any] | None = None,
     leaves: bool = True,
-) -> tuple[tuple[tuple[int, int], ...], Any, tuple[Told, ...], float, float]:
+) -> tuple[tuple[tuple[int, int], ...], Any, tuple[FailureText, ...], float, float]:
     """Apply a pickled function to items of a chunk, which holds those from ``low`` to ``high``.
 
     So many ``parts`` of it are called side by side. Each takes the next item until none is left or
@@ -311,7 +311,7 @@ def _awaited(function: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
     return asyncio.run_coroutine_threadsafe(ended(), get_worker().loop.asyncio_loop).result()
 
 
-def _tried(function: Callable[[Any], Any], retries: int, item: Any) -> Any:
+def _call_with_retries(function: Callable[[Any], Any], retries: int, item: Any) -> Any:
     """Call a function, again where it raises, so many times at most."""
     for _ in range(retries):
         with suppress(Exception):
@@ -366,7 +366,7 @@ def _rows(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
     return tuple(zip(firsts, lasts, strict=True))
 
 
-def _batch(call: Callable[[Any], Any], items: Any, first: int) -> tuple[Any, list[Told]]:
+def _batch(call: Callable[[Any], Any], items: Any, first: int) -> tuple[Any, list[FailureText]]:
     if not len(items):
         return [], []
     try:
@@ -378,7 +378,7 @@ def _batch(call: Callable[[Any], Any], items: Any, first: int) -> tuple[Any, lis
 
 def _each(
     call: Callable[[Any], Any], items: Iterable[tuple[int, Any]]
-) -> tuple[list[int], Any, list[Told]]:
+) -> tuple[list[int], Any, list[FailureText]]:
     places, values, failures = [], [], []
     for index, item in items:
         places.append(index)
@@ -404,7 +404,7 @@ def _whole(values: Any, count: int) -> Any:
     return values
 
 
-def _leaving(values: Any, places: Sequence[int], failures: list[Told]) -> Any:
+def _leaving(values: Any, places: Sequence[int], failures: list[FailureText]) -> Any:
     """Return the values of the items in these places as they leave the process.
 
     Those that can't are noted.
@@ -449,7 +449,7 @@ def _dumps(value: Any, buffers: list[pickle.PickleBuffer] | None = None) -> byte
     return bytes(dumps(value, buffer_callback=keep))
 
 
-def failure(first: int, last: int, error: BaseException) -> Told:
+def failure(first: int, last: int, error: BaseException) -> FailureText:
     """Return what is told of items that failed."""
     text = "".join(traceback.format_exception(error))
     error = error.with_traceback(None)

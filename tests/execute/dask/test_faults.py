@@ -20,8 +20,8 @@ from makespan import DivisibleLoad, ExecutionError, InputError, Result, Star, Wo
 from makespan.core.schedule import Activity
 from makespan.execute import dask
 from makespan.execute.dask import ItemsFailed, run
-from makespan.execute.dask.cluster import crew
-from makespan.execute.dask.maps import backlog, balance, suspects
+from makespan.execute.dask.cluster import workers
+from makespan.execute.dealing import backlog, balance, pool
 from tests.execute import functions
 from tests.execute.conftest import in_process, tasks_left
 from tests.execute.stars import NO_LIMIT, ROOT, SOURCES, Cluster, Link, star_of
@@ -133,7 +133,7 @@ def test_an_item_that_kills_workers_is_given_up(
     cluster: Cluster, killable: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once it is known to be the one, it is a failure like any other; all others are kept."""
-    monkeypatch.setattr(suspects, "MAX_LOSSES", 1)
+    monkeypatch.setattr(pool, "MAX_LOSSES", 1)
     data = [0, 1, 13, 3, 4]
     with pytest.raises(ItemsFailed, match="1 workers died while they had it") as caught:
         dask.map(functions.suicidal, data, killable, progress=False)
@@ -144,7 +144,7 @@ def test_all_workers_gone_is_an_error_with_what_there_is(
     cluster: Cluster, killable: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After some patience the run ends, and its results until then are kept."""
-    monkeypatch.setattr(crew, "PATIENCE", 0.5)
+    monkeypatch.setattr(workers, "PATIENCE", 0.5)
 
     def kill_all() -> None:
         for name in ("w1", "w2", "w3"):
@@ -296,7 +296,7 @@ def test_killing_a_worker_at_any_moment_loses_nothing() -> None:
     ):
         own.wait_for_workers(3)
         for turn in range(50):
-            names = sorted(worker["name"] for worker in workers(own))
+            names = sorted(worker["name"] for worker in known_workers(own))
             victim = str(generator.choice(names))
             moment = float(generator.uniform(0.0, 1.0))
             plan = planned(240, rounds=3, workers=tuple(names))
@@ -308,11 +308,11 @@ def test_killing_a_worker_at_any_moment_loses_nothing() -> None:
                 assert any(f"worker {victim} left" in event for event in execution.events)
             assert tasks_left(own) == []
             cluster.add(f"n{turn}")
-            while len({worker["name"] for worker in workers(own)} - {victim}) < 3:
+            while len({worker["name"] for worker in known_workers(own)} - {victim}) < 3:
                 time.sleep(0.05)
 
 
-def workers(client: Any) -> list[dict[str, Any]]:
+def known_workers(client: Any) -> list[dict[str, Any]]:
     """Return what the scheduler knows of its workers."""
     found: list[dict[str, Any]] = client.run_on_scheduler(
         lambda dask_scheduler: [{"name": w.name} for w in dask_scheduler.workers.values()]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from makespan.execute.dask.cluster import crew
+from makespan.execute.dask.cluster import workers
 from tests.execute.faulty import CLUSTER_FAULTS, PHASES, WHATS, WORKER_FAULTS, Faulty
 
 
@@ -33,7 +33,7 @@ def test_measuring_waits_for_workers_when_all_die(
     faulty: Faulty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that come are measured."""
-    monkeypatch.setattr(crew, "PATIENCE", 20.0)
+    monkeypatch.setattr(workers, "PATIENCE", 20.0)
     outcome = faulty.run(1, "map", "all die", "measuring")
     assert not outcome.wrong, outcome
     assert outcome.ended == "complete", outcome.error

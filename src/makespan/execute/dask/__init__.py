@@ -32,15 +32,15 @@ from __future__ import annotations
 
 from makespan.execute.dask.cluster.calibrate import calibrate
 from makespan.execute.dask.cluster.calibration import Calibration
-from makespan.execute.dask.cluster.items import Files
 from makespan.execute.dask.execution import Execution, ItemsFailed
-from makespan.execute.dask.executor import Executor
+from makespan.execute.dask.executors import Executor, register_joblib
 from makespan.execute.dask.experiments import Workers
 from makespan.execute.dask.graphs import TasksFailed, compute, measure, plan_graph
-from makespan.execute.dask.joblib import register_joblib
-from makespan.execute.dask.maps.map import forget, imap, map  # noqa: A004
+from makespan.execute.dask.graphs.history import forget
+from makespan.execute.dask.maps.map import imap, map  # noqa: A004
 from makespan.execute.dask.maps.rounds import plan
 from makespan.execute.dask.maps.run import run
+from makespan.execute.dealing.items import Files
 
 __all__ = [
     "Calibration",

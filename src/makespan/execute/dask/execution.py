@@ -14,7 +14,7 @@ from makespan.core.errors import ExecutionError, InputError
 from makespan.core.schedule import WORDS, Schedule
 from makespan.core.system.startup import optional
 from makespan.divisible.model.platform import Star
-from makespan.execute.outcome import Failure
+from makespan.execute.dealing.engine import Failure
 from makespan.flow.result import Result
 from makespan.flow.serialize import as_json, schedule_as_dict
 
@@ -201,14 +201,14 @@ class Execution(Displayable, HasFrame, Exportable):
         from makespan.drawing.page.html import page
         from makespan.flow.plot import chart
 
-        told = str(self).split("\n")
-        measured = replace(chart(self.schedule), notes=tuple(told[1:]))
-        drawn = replace(measured.picture, title=told[0])
+        sentences = str(self).split("\n")
+        measured = replace(chart(self.schedule), notes=tuple(sentences[1:]))
+        drawn = replace(measured.picture, title=sentences[0])
         if self.plan is None:
-            return page([replace(measured, picture=drawn)], title=told[0])
+            return page([replace(measured, picture=drawn)], title=sentences[0])
         plan = chart(self.plan)
         below = replace(measured, picture=drawn.with_rows_as(plan.picture))
-        return page([plan, below], title=f"plan and run: {told[0]}")
+        return page([plan, below], title=f"plan and run: {sentences[0]}")
 
     def _columns(self) -> Mapping[str, Sequence[Any]]:
         return self.schedule._columns()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from makespan.execute.dask.cluster.contention import fair_end, sharing
+from makespan.execute.dask.cluster.fit import fair_end, sharing
 
 RATES = st.lists(st.floats(1.0, 100.0), min_size=2, max_size=6)
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan import InputError
-from makespan.execute.dask.cluster.items import Files, Items, joined
+from makespan.execute.dask.cluster.pickles import payload
+from makespan.execute.dealing.items import Files, Items, joined
 from makespan.execute.remote import FileChunk
 
 
@@ -46,7 +47,7 @@ def test_files_are_measured_in_bytes(tmp_path: Path) -> None:
     items = Items(Files(sorted(tmp_path.iterdir())))
     assert items.load == 41.0
     assert items.cut([11.0, 30.0]) == [0, 2, 3]
-    (sent,), *_ = items.payload(0, 2)
+    (sent,), *_ = payload(items, 0, 2)
     assert pickle.loads(sent) == FileChunk(("a", "b"), (b"x" * 10, b""))
 
 
@@ -58,11 +59,11 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_payloads_are_slices() -> None:
     """A list is pickled as a whole; an array gives its rows, not copied."""
-    sent, count, _ = Items((1, 2, 3, 4)).payload(1, 4)
+    sent, count, _ = payload(Items((1, 2, 3, 4)), 1, 4)
     assert [pickle.loads(part) for part in sent] == [[2, 3, 4]]
     assert count == sum(map(len, sent))
     data = np.arange(6).reshape(3, 2)
-    rows, count, _ = Items(data).payload(1, 2)
+    rows, count, _ = payload(Items(data), 1, 2)
     assert rows.tolist() == [[2, 3]]
     assert np.shares_memory(rows, data)
     assert count == rows.nbytes

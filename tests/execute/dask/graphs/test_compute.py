@@ -77,7 +77,7 @@ def test_the_order_of_a_machine_is_kept(client: Any, tmp_path: Path) -> None:
 
 def test_collections_are_run_by_dask_first(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """And seen then: the second call knows that its tasks are tiny; until that is forgotten."""
-    monkeypatch.setattr("makespan.execute.dask.graphs.learning.choice.TINY", 1.0)  # on any machine
+    monkeypatch.setattr("makespan.execute.dask.graphs.choice.TINY", 1.0)  # on any machine
     array = pytest.importorskip("dask.array")
     values = array.from_array(np.arange(24.0).reshape(6, 4), chunks=(3, 2))
     total = (values @ values.T).sum()

@@ -17,7 +17,7 @@ from distributed import Client
 
 from makespan import Dag, ExecutionError, Network, Result, TaskGraph, solve
 from makespan.execute import dask
-from makespan.execute.dask.graphs.learning.costs import SWITCH
+from makespan.execute.dask.graphs.choice import SWITCH
 from tests.execute.conftest import tasks_left
 from tests.execute.dask.graphs import graphs
 from tests.execute.stars import ROOT, SOURCES, Cluster, Link, star_of

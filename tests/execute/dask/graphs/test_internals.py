@@ -9,22 +9,21 @@ import distributed
 import pytest
 
 from makespan.execute import dask
-from makespan.execute.dask.graphs import internals, runner
-from makespan.execute.dask.graphs.learning import choice
+from makespan.execute.dask.graphs import called, choice, runner
 from tests.execute.dask.graphs import graphs
 
 
 def test_this_version_was_tried() -> None:
     """A new version of distributed has to be tried before it is named."""
-    assert distributed.__version__ in internals.TRIED
-    assert internals.missing() == []
+    assert distributed.__version__ in called.TRIED
+    assert called.missing() == []
 
 
-@pytest.mark.parametrize("name", internals.NEEDED)
+@pytest.mark.parametrize("name", called.NEEDED)
 def test_what_is_missing_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them."""
-    monkeypatch.setattr(internals, "NEEDED", (name + "_gone", name))
-    assert internals.missing() == [name + "_gone"]
+    monkeypatch.setattr(called, "NEEDED", (name + "_gone", name))
+    assert called.missing() == [name + "_gone"]
 
 
 def test_without_internals_dask_places_the_graph(

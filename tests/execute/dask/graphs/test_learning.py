@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 from dask import delayed
 
-from makespan.execute.dask.cluster.crew import Member
-from makespan.execute.dask.graphs.learning import choice
-from makespan.execute.dask.graphs.learning.choice import choose
-from makespan.execute.dask.graphs.learning.costs import problem_of
-from makespan.execute.dask.graphs.learning.known import Cluster, Known
-from makespan.execute.dask.graphs.learning.structure import Structure, structure_of
+from makespan.execute.dask.graphs import choice
+from makespan.execute.dask.graphs.choice import choose, problem_of
+from makespan.execute.dask.graphs.history import ClusterHistory, GraphHistory
 from makespan.execute.dask.graphs.remote import Seen
-from makespan.execute.dask.graphs.work import work_of
+from makespan.execute.dask.graphs.work import Structure, structure_of, work_of
+from makespan.execute.dealing.engine import WorkerInfo
 from tests.execute.dask.graphs import graphs
 
-MEMBERS = [Member(name, f"tcp://{name}", 1) for name in ("a", "b")]
+MEMBERS = [WorkerInfo(name, f"tcp://{name}", 1) for name in ("a", "b")]
 NAMES = tuple(member.name for member in MEMBERS)
 
 
@@ -27,9 +25,11 @@ def star(width: int = 4) -> Structure:
     return structure_of(work_of(graphs.raw_tree(width), "sum"))
 
 
-def learnt(structure: Structure, seconds: float, size: int, rate: float) -> tuple[Cluster, Known]:
+def learnt(
+    structure: Structure, seconds: float, size: int, rate: float
+) -> tuple[ClusterHistory, GraphHistory]:
     """A cluster that ran the graph twice."""
-    cluster = Cluster()
+    cluster = ClusterHistory()
     known = cluster.known(structure, MEMBERS)
     for _ in range(2):
         run_once(cluster, known, structure, seconds, size, rate)
@@ -37,7 +37,12 @@ def learnt(structure: Structure, seconds: float, size: int, rate: float) -> tupl
 
 
 def run_once(
-    cluster: Cluster, known: Known, structure: Structure, seconds: float, size: int, rate: float
+    cluster: ClusterHistory,
+    known: GraphHistory,
+    structure: Structure,
+    seconds: float,
+    size: int,
+    rate: float,
 ) -> None:
     """Let Dask run it: sources in turn on both, results sent one by one to a."""
     sink = structure.kinds.index("sum")
@@ -64,7 +69,7 @@ def run_once(
     known.seen += 1
 
 
-def chosen(cluster: Cluster, known: Known, structure: Structure) -> Known:
+def chosen(cluster: ClusterHistory, known: GraphHistory, structure: Structure) -> GraphHistory:
     choose(cluster, known, structure, MEMBERS, 0.1)
     return known
 
@@ -126,7 +131,7 @@ def test_costs_are_those_that_were_seen() -> None:
 def test_a_graph_that_was_not_seen_is_dask_s() -> None:
     """Whatever it may cost."""
     structure = star()
-    cluster = Cluster()
+    cluster = ClusterHistory()
     assert "not seen" in chosen(cluster, cluster.known(structure, MEMBERS), structure).why
 
 
@@ -143,9 +148,9 @@ def test_a_plan_that_pays_is_taken_and_left_when_it_took_longer() -> None:
     assert after.why.startswith("left to Dask: planned, it took")
 
 
-def first_run(seconds: float, rate: float) -> tuple[Cluster, Known, Structure]:
+def first_run(seconds: float, rate: float) -> tuple[ClusterHistory, GraphHistory, Structure]:
     """A cluster that ran a graph once."""
-    structure, cluster = star(6), Cluster()
+    structure, cluster = star(6), ClusterHistory()
     known = cluster.known(structure, MEMBERS)
     run_once(cluster, known, structure, seconds, 2_000_000, rate)
     return cluster, known, structure

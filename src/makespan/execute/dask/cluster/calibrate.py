@@ -10,11 +10,12 @@ from makespan.core.errors import ExecutionError, InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import checked_client, on_loop
-from makespan.execute.dask.cluster.crew import Crew, WorkerLost, refuse_no_worker
-from makespan.execute.dask.cluster.inputs import function_as_sent
-from makespan.execute.dask.cluster.items import Items
+from makespan.execute.dask.cluster.engine import DaskEngine
+from makespan.execute.dask.cluster.pickles import function_as_sent, refuse_unpicklable
 from makespan.execute.dask.cluster.probe import Probe
-from makespan.execute.dask.cluster.transfers import Traffic
+from makespan.execute.dask.cluster.workers import WorkerPool, refuse_no_worker
+from makespan.execute.dealing.engine import WorkerLost
+from makespan.execute.dealing.items import Items
 from makespan.execute.progress import Progress, Tell, teller
 
 if TYPE_CHECKING:
@@ -72,11 +73,11 @@ def calibrate(
     if not len(items):
         raise InputError("sample: is empty; at least one item is needed to measure anything")
     sent = function_as_sent(function)
-    items.refuse_unpicklable(0, 1, "sample")
+    refuse_unpicklable(items, 0, 1, "sample")
 
     async def measure(tell: Tell) -> Calibration:
-        async with Crew(client) as crew, Traffic(crew, sent, batched) as traffic:
-            return await _whole(Probe(crew, traffic, items, repetitions, time_limit, tell))
+        async with WorkerPool(client) as pool, DaskEngine(pool, sent, batched) as engine:
+            return await _whole(Probe(pool, engine, items, repetitions, time_limit, tell))
 
     with teller(progress) as tell:
         return on_loop(client, lambda: measure(tell))
@@ -84,9 +85,9 @@ def calibrate(
 
 async def _whole(probe: Probe) -> Calibration:
     """Measure; where that fails as workers were lost, again with those that are there then."""
-    refuse_no_worker(probe.crew)
+    refuse_no_worker(probe.pool)
     for _ in range(MAX_TRIES):
-        await probe.crew.wait_for_one()
+        await probe.pool.wait_for_one()
         with suppress(WorkerLost):
             return await probe.run()
         probe.tell(0.0, "workers were lost; measuring again")

@@ -13,8 +13,7 @@ from makespan.core.errors import ExecutionError
 from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
-from makespan.execute.dask.cluster.contention import Sharing
-from makespan.execute.dask.cluster.fit import Fit
+from makespan.execute.dask.cluster.fit import Fit, Sharing
 from makespan.execute.measured import Measurement
 from makespan.partition.model.curves import Samples
 from makespan.partition.problem import Partition

@@ -11,10 +11,11 @@ import math
 import uuid
 from typing import Any
 
-from makespan.execute.dask.cluster.cleanup import forgotten
+from makespan.execute.dask.cluster.client import forgotten
 
 WAITING = "makespan-waiting"  # a resource that no worker has, and what these tasks are called
 FEWEST, EACH = 256, 24  # of these tasks that are shown at most, in all, and for each thread
+SHOWN_FROM = 1.0  # seconds of work for each thread, from which it is shown
 OFF = 1.25  # times too many or too few: they are put right
 
 
@@ -27,12 +28,15 @@ class Load:
         self._shown: list[Any] = []
         self._keys: list[str] = []
 
-    def show(self, seconds: float, tasks: int, threads: int = 0) -> None:
-        """Show so many seconds of work that is made up of so many tasks.
+    def show(self, seconds: float | None, tasks: int, threads: int = 0) -> None:
+        """Show so many seconds of work that is made up of so many tasks, None: as Dask guesses.
 
-        Not more than makes the scheduler ask for a thread for each of them. ``threads`` are there:
-        about twice as many more are asked for at a time.
+        Not less than :data:`SHOWN_FROM` for each of the ``threads`` that are there, and not more
+        than makes the scheduler ask for a thread for each task; about twice as many as there are
+        more are asked for at a time.
         """
+        seconds = tasks * unknown() if seconds is None else seconds
+        seconds = seconds if seconds > SHOWN_FROM * threads else 0.0
         each = max(1.0, _seconds("distributed.adaptive.target-duration", "5s") / unknown())
         most = min(math.ceil(tasks * each), max(FEWEST, EACH * threads))
         wanted = math.ceil(min(seconds / unknown(), most))

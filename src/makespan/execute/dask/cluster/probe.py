@@ -12,12 +12,11 @@ from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.calibration import Calibration, Measured
-from makespan.execute.dask.cluster.contention import Sharing, sharing
-from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
-from makespan.execute.dask.cluster.fit import Fit, fit, median, scaled
-from makespan.execute.dask.cluster.items import Items
-from makespan.execute.dask.cluster.transfers import Held, Traffic
-from makespan.execute.outcome import Outcome
+from makespan.execute.dask.cluster.engine import DaskEngine
+from makespan.execute.dask.cluster.fit import Fit, Sharing, fit, median, scaled, sharing
+from makespan.execute.dask.cluster.workers import WorkerPool
+from makespan.execute.dealing.engine import Held, Outcome, WorkerInfo, WorkerLost
+from makespan.execute.dealing.items import Items
 from makespan.execute.progress import Tell
 
 SIZES = (1.0, 0.5, 0.125)
@@ -52,7 +51,7 @@ class Probe:
 
     Parameters
     ----------
-    crew, traffic
+    pool, engine
         The workers, and what goes to them.
     items
         The sample.
@@ -66,15 +65,15 @@ class Probe:
 
     def __init__(
         self,
-        crew: Crew,
-        traffic: Traffic,
+        pool: WorkerPool,
+        engine: DaskEngine,
         items: Items,
         repetitions: int,
         budget: float,
         tell: Tell,
     ) -> None:
-        self.crew = crew
-        self.traffic = traffic
+        self.pool = pool
+        self.engine = engine
         self.items = items
         self.repetitions = repetitions
         self.budget = budget
@@ -92,7 +91,7 @@ class Probe:
             If all are.
         """
         started = time.time()
-        members = list(self.crew.members.values())
+        members = list(self.pool.members.values())
         self.steps, self.found = 0, {member.name: Samples() for member in members}
         members = await self._each(members, self._warm_up)
         members = await self._each(members, self._measure)
@@ -109,11 +108,11 @@ class Probe:
         )
 
     async def _each(
-        self, members: list[Member], measure: Callable[[Member], Awaitable[None]]
-    ) -> list[Member]:
+        self, members: list[WorkerInfo], measure: Callable[[WorkerInfo], Awaitable[None]]
+    ) -> list[WorkerInfo]:
         """Measure members side by side; return those that are still there, at least one."""
 
-        async def stayed(member: Member) -> bool:
+        async def stayed(member: WorkerInfo) -> bool:
             try:
                 await measure(member)
             except WorkerLost:
@@ -126,7 +125,7 @@ class Probe:
             raise WorkerLost("every worker")
         return members
 
-    def _measured(self, member: Member) -> Measured:
+    def _measured(self, member: WorkerInfo) -> Measured:
         samples = self.found[member.name]
         return Measured(
             name=member.name,
@@ -139,12 +138,12 @@ class Probe:
             whole=tuple((count, median(samples.whole[count])) for count in sorted(samples.whole)),
         )
 
-    async def _warm_up(self, member: Member) -> None:
+    async def _warm_up(self, member: WorkerInfo) -> None:
         """Open connections, load the function, and see what passes between tasks."""
         await self._chunk(member, 0, 1, Samples())
         await self._queue(member, self.found[member.name])
 
-    async def _measure(self, member: Member) -> None:
+    async def _measure(self, member: WorkerInfo) -> None:
         samples = self.found[member.name]
         largest = await self._largest(member, samples)
         lengths = sorted({max(1, round(largest * size)) for size in SIZES}, reverse=True)
@@ -160,7 +159,7 @@ class Probe:
                 await self._chunk(member, low, low + length, samples)
                 self._progress(member, self.repetitions * len(lengths))
 
-    async def _largest(self, member: Member, samples: Samples) -> int:
+    async def _largest(self, member: WorkerInfo, samples: Samples) -> int:
         """Return how many items the largest chunk holds, within the budget."""
         count = len(self.items)
         wanted = self.budget / (self.repetitions * sum(SIZES))
@@ -172,18 +171,18 @@ class Probe:
                 return max(1, min(count, int(length * min(1.5, wanted / spent))))
             length = min(count, int(length * min(GROWTH, max(2.0, wanted / spent))))
 
-    async def _chunk(self, member: Member, low: int, high: int, samples: Samples) -> None:
+    async def _chunk(self, member: WorkerInfo, low: int, high: int, samples: Samples) -> None:
         """Send, compute and bring back one chunk; sends and returns one at a time."""
-        traffic = self.traffic
+        engine = self.engine
         units = self.items.load_of(low, high)
         async with self.port:
             held = await self._sent(member, low, high)
         submitted = time.time()
-        tasks = traffic.start(held, 0)
-        done = await traffic.finished(member, tasks)
+        tasks = engine.start(held, 0)
+        done = await engine.finished(member, tasks)
         async with self.port:
-            outcomes, window = await traffic.fetch(member, tasks)
-        traffic.release(held.future, *tasks)
+            outcomes, window = await engine.fetch(member, tasks)
+        engine.release(held.future, *tasks)
         _refuse_failures(outcomes)
         seconds = _seconds(outcomes)
         samples.send.append((units, held.window.seconds))
@@ -193,26 +192,26 @@ class Probe:
         waited = held.window.seconds + (done - submitted) + window.seconds
         samples.whole.setdefault(high - low, []).append(waited)
 
-    async def _sent(self, member: Member, low: int, high: int) -> Held:
-        packed = await self.traffic.pack(member, self.items, low, high)
-        return await self.traffic.send(member, packed)
+    async def _sent(self, member: WorkerInfo, low: int, high: int) -> Held:
+        packed = await self.engine.pack(member, self.items, low, high)
+        return await self.engine.send(member, packed)
 
-    async def _queue(self, member: Member, samples: Samples) -> None:
+    async def _queue(self, member: WorkerInfo, samples: Samples) -> None:
         """Measure what passes between tasks that wait for one another."""
-        traffic = self.traffic
+        engine = self.engine
         async with self.port:
             held = await self._sent(member, 0, 1)
-        batches = [traffic.start(held, -rank) for rank in range(WAITING_TASKS)]
+        batches = [engine.start(held, -rank) for rank in range(WAITING_TASKS)]
         tasks = [task for batch in batches for task in batch]
-        await traffic.finished(member, tasks)
-        outcomes, _ = await traffic.fetch(member, tasks)
-        traffic.release(held.future, *tasks)
+        await engine.finished(member, tasks)
+        outcomes, _ = await engine.fetch(member, tasks)
+        engine.release(held.future, *tasks)
         if member.threads == 1:
             ends = sorted((outcome.start, outcome.end) for outcome in outcomes)
             pairs = pairwise(ends[1:])
             samples.between += [max(0.0, later[0] - sooner[1]) for sooner, later in pairs]
 
-    async def _overlap(self, members: list[Member]) -> tuple[list[Member], Sharing]:
+    async def _overlap(self, members: list[WorkerInfo]) -> tuple[list[WorkerInfo], Sharing]:
         """Find out how the sends to those that stay get into one another's way."""
         while True:
             try:
@@ -220,7 +219,7 @@ class Probe:
             except WorkerLost as lost:
                 members = [member for member in members if member.name != lost.name]
 
-    async def _shared(self, members: list[Member]) -> Sharing:
+    async def _shared(self, members: list[WorkerInfo]) -> Sharing:
         """Send to each worker alone and to all at once what takes each as long."""
         if len(members) < 2:
             return Sharing(kind="own-links")
@@ -239,21 +238,21 @@ class Probe:
         fixed = [sends[member.name].cost.fixed for member in members]
         return sharing(units, [median(taken) for taken in alone], fixed, median(together))
 
-    async def _sends(self, members: list[Member], lengths: list[int]) -> float:
+    async def _sends(self, members: list[WorkerInfo], lengths: list[int]) -> float:
         """Send to all these workers at once; return the seconds until the last has it."""
         held = await _all(
             self._sent(member, 0, length) for member, length in zip(members, lengths, strict=True)
         )
-        self.traffic.release(*(one.future for one in held))
+        self.engine.release(*(one.future for one in held))
         starts, ends = [one.window.start for one in held], [one.window.end for one in held]
         return float(max(ends) - min(starts))
 
-    async def _in_a_row(self, member: Member, shared: Sharing) -> None:
+    async def _in_a_row(self, member: WorkerInfo, shared: Sharing) -> None:
         """Keep a worker computing for a while, as in a run: the next chunks arrive meanwhile.
 
         A processor that is throttled, or has to receive, is slower then than for one chunk.
         """
-        samples, traffic = self.found[member.name], self.traffic
+        samples, engine = self.found[member.name], self.engine
         length = max(1, self._most(samples) // 2)
         units = self.items.load_of(0, length)
         each = max(1e-4, *(_fit(of).cost.of(units) for of in (samples.compute, samples.send)))
@@ -264,13 +263,13 @@ class Probe:
         for rank in range(count):
             async with self.port if shared.kind == "one-port" else nullcontext():
                 held = await self._sent(member, 0, length)
-            batches.append((held, traffic.start(held, -rank)))
+            batches.append((held, engine.start(held, -rank)))
             if rank >= AHEAD:
-                await traffic.finished(member, batches[rank - AHEAD][1])
-        await traffic.finished(member, [task for _, tasks in batches for task in tasks])
+                await engine.finished(member, batches[rank - AHEAD][1])
+        await engine.finished(member, [task for _, tasks in batches for task in tasks])
         for rank, (held, tasks) in enumerate(batches):
-            outcomes, _ = await traffic.fetch(member, tasks)
-            traffic.release(held.future, *tasks)
+            outcomes, _ = await engine.fetch(member, tasks)
+            engine.release(held.future, *tasks)
             if rank:
                 samples.sustained.append((units, _seconds(outcomes)))
 
@@ -278,7 +277,7 @@ class Probe:
         """Return the items of the largest chunk that was measured."""
         return max(samples.whole)
 
-    def _equal_lengths(self, members: list[Member], sends: dict[str, Fit]) -> list[int]:
+    def _equal_lengths(self, members: list[WorkerInfo], sends: dict[str, Fit]) -> list[int]:
         whole = self.items.load
         costs = [sends[member.name].cost for member in members]
         enough = max(MIN_OVERLAP, self.budget / 6)
@@ -289,7 +288,7 @@ class Probe:
             lengths.append(max(1, self.items.item_at(min(amount, whole))))
         return lengths
 
-    def _progress(self, member: Member, each: int) -> None:
+    def _progress(self, member: WorkerInfo, each: int) -> None:
         self.steps += 1
         share = self.steps / (each * max(1, len(self.found)))
         self.tell(min(1.0, share), f"measuring {member.name}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from makespan.execute.dask.graphs.batch import TasksFailed
 from makespan.execute.dask.graphs.compute import compute, measure
-from makespan.execute.dask.graphs.failures import TasksFailed
 from makespan.execute.dask.graphs.plan import plan_graph
 
 __all__ = ["TasksFailed", "compute", "measure", "plan_graph"]

@@ -14,20 +14,18 @@ from makespan.core.errors import ExecutionError, InputError, MakespanError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.schedule import Schedule
 from makespan.execute.dask.cluster.client import checked_client, client_or_local, on_loop
-from makespan.execute.dask.cluster.crew import Crew, Member, as_dask_waits
+from makespan.execute.dask.cluster.workers import WorkerPool, as_dask_waits
 from makespan.execute.dask.execution import Execution
-from makespan.execute.dask.graphs.batch import Batch
-from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
-from makespan.execute.dask.graphs.internals import missing
-from makespan.execute.dask.graphs.learning.choice import COMPARED, NOT_SEEN, TINY, choose, tiny
-from makespan.execute.dask.graphs.learning.costs import problem_of
-from makespan.execute.dask.graphs.learning.known import CLUSTERS, Alike, Cluster, Known
-from makespan.execute.dask.graphs.learning.structure import Structure, structure_of
-from makespan.execute.dask.graphs.learning.watch import Watch, WatchedExecution, begin_watching
+from makespan.execute.dask.graphs.batch import Batch, raise_if_tasks_failed
+from makespan.execute.dask.graphs.called import missing
+from makespan.execute.dask.graphs.choice import COMPARED, NOT_SEEN, TINY, choose, problem_of, tiny
+from makespan.execute.dask.graphs.history import Alike, GraphHistory, history_of
 from makespan.execute.dask.graphs.placement import Pins, pins_of, refuse_other_tasks
 from makespan.execute.dask.graphs.plan import TIME_LIMIT, plan_graph
 from makespan.execute.dask.graphs.runner import CantConduct, GraphRun
-from makespan.execute.dask.graphs.work import Work, work_of
+from makespan.execute.dask.graphs.watch import Watch, WatchedExecution, begin_watching
+from makespan.execute.dask.graphs.work import Structure, Work, structure_of, work_of
+from makespan.execute.dealing.engine import WorkerInfo
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
@@ -158,11 +156,6 @@ def measure(
         return _Job(checked_client(client), work, tell, time.perf_counter()).as_problem()
 
 
-def forget_graphs(client: Any) -> None:
-    """Forget what was seen, and planned, of graphs on a client's cluster."""
-    CLUSTERS.pop(client.scheduler.address, None)
-
-
 def _pins(plan: Result | TaskGraph, time_limit: float, tell: Tell) -> tuple[Pins, Result]:
     if isinstance(plan, TaskGraph):
         plan = plan_graph(plan, time_limit=time_limit, progress=tell)
@@ -176,7 +169,7 @@ class _Job:
 
     def __init__(self, client: Any, work: Work, tell: Tell, begun: float) -> None:
         self.client, self.work, self.tell = client, work, tell
-        self.cluster = CLUSTERS.setdefault(client.scheduler.address, Cluster())
+        self.cluster = history_of(client)
         self.run: GraphRun | None = None
         self.watch: Watch | None = None
         self.plan: Result | None = None
@@ -209,13 +202,13 @@ class _Job:
     async def as_told(self, pins: Pins, plan: Result) -> Execution:
         """Carry out a plan that the caller gave."""
         keys = [self.work.key_of[name] for name in pins.problem.dag.names]
-        async with self._crew() as crew:
-            if not set(pins.machines) & set(crew.names):
-                expected, there = ", ".join(pins.machines), ", ".join(crew.names)
+        async with self._pool() as pool:
+            if not set(pins.machines) & set(pool.names):
+                expected, there = ", ".join(pins.machines), ", ".join(pool.names)
                 raise ExecutionError(f"plan: is for {expected}; those that are there: {there}")
             self.plan = plan
             batch = Batch(self.client, self.work)
-            return await self._carried_out(GraphRun(crew, batch, self.tell, keys, pins))
+            return await self._carried_out(GraphRun(pool, batch, self.tell, keys, pins))
 
     def as_problem(self) -> TaskGraph:
         """Compute it as Dask places it, and return the problem that was seen."""
@@ -228,15 +221,15 @@ class _Job:
 
     async def _as_planned(self, alike: Alike, time_limit: float) -> Execution | str:
         """Carry out what was planned for the graph; or say why not."""
-        async with self._crew() as crew:
-            members = tuple(crew.members.values())
+        async with self._pool() as pool:
+            members = tuple(pool.members.values())
             structure = structure_of(self.work)
             known = self.cluster.known(structure, members)
             if known.plan is None:
                 return known.why or NOT_SEEN
             self.plan, self.why = known.plan, (known.why,)
             batch, pins = Batch(self.client, self.work), pins_of(known.plan)
-            run = GraphRun(crew, batch, self.tell, structure.keys, pins)
+            run = GraphRun(pool, batch, self.tell, structure.keys, pins)
             try:
                 execution = await self._carried_out(run)
             except CantConduct as error:
@@ -261,8 +254,8 @@ class _Job:
         return on_loop(self.client, lambda: self._waited(batch, at_once))
 
     async def _waited(self, batch: Batch, at_once: bool) -> Execution:
-        async with self._crew(at_once=at_once) as crew:
-            return await self._carried_out(GraphRun(crew, batch, self.tell))
+        async with self._pool(at_once=at_once) as pool:
+            return await self._carried_out(GraphRun(pool, batch, self.tell))
 
     def _teaches(self, execution: Execution) -> bool:
         return self.run is not None and self.run.undisturbed and not execution.failures
@@ -287,7 +280,7 @@ class _Job:
         assert self.watch is not None
         noted = await self.watch.noted()
         if len(noted.stream) >= MANY and noted.mean < TINY:  # they need not be worked out
-            known = alike.known or Known()
+            known = alike.known or GraphHistory()
             known.seen, known.why, known.plan = known.seen + 1, tiny(noted.mean), None
             known.asked = known.seen
         else:
@@ -295,7 +288,9 @@ class _Job:
             await self._choose(known, structure, members, time_limit)
         alike.known = known
 
-    async def _seen(self, execution: Execution) -> tuple[Known, Structure, tuple[Member, ...]]:
+    async def _seen(
+        self, execution: Execution
+    ) -> tuple[GraphHistory, Structure, tuple[WorkerInfo, ...]]:
         """Add what was seen of a run as Dask has it to what is known; return that."""
         watch = self.watch
         assert watch is not None
@@ -315,7 +310,11 @@ class _Job:
         return known, watch.structure, noted.members
 
     async def _choose(
-        self, known: Known, structure: Structure, members: tuple[Member, ...], time_limit: float
+        self,
+        known: GraphHistory,
+        structure: Structure,
+        members: tuple[WorkerInfo, ...],
+        time_limit: float,
     ) -> None:
         if self.work.shuffled:
             known.plan, known.why = None, f"left to Dask: it {PEER_TO_PEER}"
@@ -324,14 +323,14 @@ class _Job:
         await asyncio.to_thread(choose, self.cluster, known, structure, members, time_limit)
 
     @asynccontextmanager
-    async def _crew(self, *, at_once: bool = True) -> AsyncIterator[Crew]:
+    async def _pool(self, *, at_once: bool = True) -> AsyncIterator[WorkerPool]:
         """Enter the workers; any error takes along what there is."""
         try:
-            crew = Crew(self.client, expels=True, at_once=at_once, patience=as_dask_waits())
-            async with crew:
+            pool = WorkerPool(self.client, expels=True, at_once=at_once, patience=as_dask_waits())
+            async with pool:
                 if at_once:
-                    await crew.wait_for_one()
-                yield crew
+                    await pool.wait_for_one()
+                yield pool
         except MakespanError as error:
             if self.run is not None:
                 error.execution = self._execution()

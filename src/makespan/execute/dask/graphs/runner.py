@@ -10,15 +10,15 @@ from contextlib import suppress
 from typing import Any
 
 from makespan.core.errors import ExecutionError
-from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING
-from makespan.execute.dask.cluster.crew import LOOK_EVERY, Crew, Member, WorkerLost
-from makespan.execute.dask.graphs.batch import Batch
+from makespan.execute.dask.cluster.client import LONGEST_TIDYING
+from makespan.execute.dask.cluster.workers import LOOK_EVERY, WorkerPool
+from makespan.execute.dask.graphs.batch import Batch, TaskFailure, failures_of
 from makespan.execute.dask.graphs.called import begin, end, loosen, progress_of, unpinned
-from makespan.execute.dask.graphs.failures import TaskFailure, failures_of
 from makespan.execute.dask.graphs.placement import Pins
-from makespan.execute.dask.graphs.record import Sightings
 from makespan.execute.dask.graphs.remote import Leaving
 from makespan.execute.dask.graphs.rest import rest_planned
+from makespan.execute.dask.graphs.watch import Sightings
+from makespan.execute.dealing.engine import WorkerInfo, WorkerLost
 from makespan.execute.progress import Tell
 
 SOON = 0.25  # seconds: what Dask has done by then needs no look at who is there
@@ -36,7 +36,7 @@ class GraphRun:
 
     Parameters
     ----------
-    crew
+    pool
         The workers.
     batch
         The tasks.
@@ -50,27 +50,27 @@ class GraphRun:
 
     def __init__(
         self,
-        crew: Crew,
+        pool: WorkerPool,
         batch: Batch,
         tell: Tell,
         keys: Sequence[Any] = (),
         pins: Pins | None = None,
     ) -> None:
-        self.crew, self.batch, self.pins, self.tell = crew, batch, pins, tell
-        self.client = crew.client
+        self.pool, self.batch, self.pins, self.tell = pool, batch, pins, tell
+        self.client = pool.client
         self.events: list[str] = []
         self.failures: tuple[TaskFailure, ...] = ()
-        self._members = dict(crew.members)
+        self._members = dict(pool.members)
         self._key = keys
         self.record = Sightings({}, {})
         self.results: list[Any] = []
         self.undisturbed = True
-        self._gone: list[Member] = []
+        self._gone: list[WorkerInfo] = []
         self._changed = asyncio.Event()
 
     async def go(self) -> None:
         """Run to the end; the results, None those of failed tasks, are in ``results``."""
-        self.crew.left = self._left
+        self.pool.changed = self._left
         if self.pins is not None:
             for name in self.pins.machines:
                 if name not in self._members:
@@ -111,7 +111,7 @@ class GraphRun:
         wanted = self.batch.sent[self.batch.work.keys[0]]
         keys = frozenset(self.batch.sent.values())
         begun = (
-            self.crew.call(member, begin, self.batch.run, wanted, keys, leaving[name], pins.in_turn)
+            self.pool.call(member, begin, self.batch.run, wanted, keys, leaving[name], pins.in_turn)
             for name, member in members.items()
         )
         answers = await asyncio.gather(*begun, return_exceptions=True)
@@ -163,28 +163,29 @@ class GraphRun:
                 if bringing.done():
                     if bringing.exception() is None:
                         return
-                    await self.crew.look()
+                    await self.pool.look()
                     if not self._gone:
                         await bringing
         finally:
             bringing.cancel()
 
-    def _left(self, member: Member) -> None:
-        self._gone.append(member)
-        self._changed.set()
+    def _left(self, member: WorkerInfo) -> None:
+        if member.gone.is_set():
+            self._gone.append(member)
+            self._changed.set()
 
-    async def _give_to_others(self, gone: list[Member]) -> None:
+    async def _give_to_others(self, gone: list[WorkerInfo]) -> None:
         """Plan again what workers that died have left undone."""
         self.undisturbed = False
         then = "Dask computes again what is lost"
         if self.pins is not None:
-            await self.crew.call_all(self._members.values(), loosen, self.batch.run)
+            await self.pool.call_all(self._members.values(), loosen, self.batch.run)
             planned = await self._unpin(self.pins, [member.address for member in gone])
             then = f"{planned} tasks are planned again" if planned else REST
         self.events += [f"worker {member.name} {member.why}; {then}" for member in gone]
-        if not self.crew.members:
+        if not self.pool.members:
             self.tell(0.0, "no worker is left; waiting for one")
-            await self.crew.wait_for_one()
+            await self.pool.wait_for_one()
 
     async def _unpin(self, pins: Pins, gone: list[str]) -> int:
         """Free what is pinned to the dead, and pin what is left by a new plan; return how much."""
@@ -194,7 +195,7 @@ class GraphRun:
             if any(future.status != "pending" for future in futures):
                 return 0
             await asyncio.sleep(LOOK_EVERY)
-        members = {n: m for n, m in self.crew.members.items() if n in pins.problem.network.names}
+        members = {n: m for n, m in self.pool.members.items() if n in pins.problem.network.names}
         name_of = {member.address: name for name, member in members.items()}
         named = {task: (state, name_of.get(where, "")) for task, (state, where) in states.items()}
         placed: dict[int, str] = {}
@@ -206,12 +207,12 @@ class GraphRun:
 
     async def close(self) -> None:
         """Leave nothing behind; of a plan, stop conducting and note what the workers saw."""
-        self.crew.left = None
+        self.pool.changed = lambda worker: None
         try:
             if self.pins is None:
                 return
             async with asyncio.timeout(LONGEST_TIDYING):
-                ended = await self.crew.call_all(self._members.values(), end, self.batch.run)
+                ended = await self.pool.call_all(self._members.values(), end, self.batch.run)
             self.record.found.update((name, seen) for name, seen in ended.items() if seen)
         except (OSError, TimeoutError) as error:
             log.info("not all workers said what they saw: %s", error)

@@ -6,25 +6,28 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
+from math import isfinite
+from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import quoted
-from makespan.core.inputs.suggest import did_you_mean, keywords_of, suggesting
+from makespan.core.inputs.suggest import did_you_mean, keywords_of
+from makespan.core.system.startup import optional
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import client_or_local
-from makespan.execute.dask.cluster.crew import Member
-from makespan.execute.dask.cluster.inputs import function_as_sent
-from makespan.execute.dask.cluster.items import Items, Stream, refuse_indivisible
+from makespan.execute.dask.cluster.pickles import function_as_sent, payload
+from makespan.execute.dask.cluster.workers import Only
 from makespan.execute.dask.execution import Execution
-from makespan.execute.dask.graphs.compute import forget_graphs
-from makespan.execute.dask.maps.carry_out import carried_out
-from makespan.execute.dask.maps.costs import Costs
-from makespan.execute.dask.maps.flow import Background, in_order
-from makespan.execute.dask.maps.job import Job, annotated
-from makespan.execute.dask.maps.memory import MEMORIES, Memory, key_of
+from makespan.execute.dask.graphs.history import history_of
+from makespan.execute.dask.maps.carry_out import Background, DaskJob, carried_out, in_order
+from makespan.execute.dealing.costs import Costs
+from makespan.execute.dealing.engine import WorkerInfo
+from makespan.execute.dealing.history import key_of
+from makespan.execute.dealing.items import Items, Stream, refuse_indivisible
 from makespan.execute.progress import Progress, teller
 from makespan.execute.remote import Call
 
@@ -207,7 +210,7 @@ def prepared(
     retries: int | None = None,
     priority: float | None = None,
     calibration: Calibration | str | os.PathLike[str] | None = None,
-) -> Iterator[tuple[Any, Job]]:
+) -> Iterator[tuple[Any, DaskJob]]:
     """Give the client, and the job that these arguments ask for."""
     if more and (more[-1] is None or _is_client(more[-1])):
         *more, client = more
@@ -220,39 +223,32 @@ def prepared(
     items = _items(data, more)
     sent = function_as_sent(Call(function, keywords, bool(more), wanted.retries))
     with client_or_local(client) as used, teller(progress) as tell:
-        memory = MEMORIES.setdefault(used.scheduler.address, Memory())
+        history = history_of(used).functions
         if isinstance(items, Stream):
             items.read(1)
         key = key_of(partial(function, **keywords), items, batched)
 
-        def recall(members: Mapping[str, Member]) -> Costs:
+        def recall(members: Mapping[str, WorkerInfo]) -> Costs:
             if measured is not None:
                 return Costs.of(measured.star(waits=0.0).workers, measured.load)
             if not len(items):
                 return Costs()
-            return memory.recall(key, members, items.payload(0, 1)[1] / items.load_of(0, 1))
+            return history.recall(key, members, payload(items, 0, 1)[1] / items.load_of(0, 1))
 
         yield (
             used,
-            Job(
+            DaskJob(
                 function=sent,
                 items=items,
                 batched=batched,
                 tell=tell,
                 recall=recall,
-                learn=partial(memory.keep, key),
+                learn=partial(history.keep, key),
                 only=wanted.only,
                 priority=wanted.priority,
                 batch_size=batch_size,
             ),
         )
-
-
-@suggesting
-def forget(client: Client) -> None:
-    """Forget what was learnt of a client's cluster."""
-    MEMORIES.pop(client.scheduler.address, None)
-    forget_graphs(client)
 
 
 def _is_client(value: Any) -> bool:
@@ -299,3 +295,52 @@ def _for_function(
         elif value is not REFUSED[name][0]:
             raise InputError(f"{name}: {quoted(value)} can't be had; {REFUSED[name][1]}")
     return passed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which workers may be used, how often a call is made again, and how much it hurries."""
+
+    only: Only
+    retries: int
+    priority: float
+
+
+def annotated(
+    *,
+    workers: str | int | Iterable[str | int] | None,
+    resources: Mapping[str, float] | None,
+    retries: int | None,
+    priority: float | None = None,
+) -> Wanted:
+    """Return what is wanted; an argument that is given wins.
+
+    Raises
+    ------
+    InputError
+        If an annotation is a function of keys: chunks have none that anybody knows. If a priority
+        or retries are not numbers.
+    """
+    found = optional("dask").get_annotations()
+    for name in ("workers", "resources", "retries", "priority"):
+        if callable(found.get(name)):
+            raise InputError(
+                f"dask.annotate: {name} is a function of keys, but here work has none; a value is"
+                " needed"
+            )
+    workers = found.get("workers") if workers is None else workers
+    named = [workers] if isinstance(workers, (str, int)) else workers or ()
+    resources = found.get("resources") if resources is None else resources
+    return Wanted(
+        only=Only(frozenset(str(one) for one in named), resources or {}),
+        retries=int(_number("retries", retries, found)),
+        priority=_number("priority", priority, found),
+    )
+
+
+def _number(name: str, given: float | None, annotations: Mapping[str, Any]) -> float:
+    """Return an argument, or else what is annotated, or 0."""
+    value = annotations.get(name, 0.0) if given is None else given
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise InputError(f"{name}: {quoted(value)} is not a number")
+    return float(value)

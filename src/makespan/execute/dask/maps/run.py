@@ -15,15 +15,14 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.machines import Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.client import checked_client
-from makespan.execute.dask.cluster.inputs import function_as_sent
-from makespan.execute.dask.cluster.items import Items
+from makespan.execute.dask.cluster.pickles import function_as_sent
 from makespan.execute.dask.execution import Execution
-from makespan.execute.dask.maps.backlog import Chunk
-from makespan.execute.dask.maps.carry_out import carried_out
-from makespan.execute.dask.maps.costs import Costs
-from makespan.execute.dask.maps.job import Job
-from makespan.execute.dask.maps.order import Order, transfers_of
-from makespan.execute.dask.maps.pool import Range
+from makespan.execute.dask.maps.carry_out import DaskJob, carried_out
+from makespan.execute.dealing.backlog import Chunk
+from makespan.execute.dealing.costs import Costs
+from makespan.execute.dealing.items import Items
+from makespan.execute.dealing.pool import Range
+from makespan.execute.dealing.transfers import Order, transfers_of
 from makespan.execute.progress import Progress, teller
 from makespan.flow.result import Result
 from makespan.partition.problem import Partition
@@ -81,7 +80,7 @@ def run(
     costs = _costs(plan)
     chunks, order = _planned(plan, items)
     with teller(progress) as tell:
-        job = Job(
+        job = DaskJob(
             function=sent,
             items=items,
             batched=batched,

@@ -1,0 +1,1 @@
+"""Chunks dealt out to the workers of any engine: the loop, what it learns, losses and orders."""

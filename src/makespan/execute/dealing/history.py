@@ -1,0 +1,102 @@
+"""What was learnt of clusters, kept for later calls."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from makespan.execute.dealing.costs import AffineFit, Costs, WorkerCosts
+from makespan.execute.dealing.engine import WorkerInfo
+from makespan.execute.dealing.items import Items
+
+MAX_FUNCTIONS = 256  # of a cluster
+DEPTH = 4  # of what holds what holds ..., that functions are told from one another by
+
+Link = tuple[str, str]  # the name of a worker, and its host
+
+
+class History:
+    """What was learnt of one cluster: its links by bytes, functions on them by units of load.
+
+    A new function on a known cluster finds the links known; a known function on a new worker finds
+    what is usual.
+    """
+
+    def __init__(self) -> None:
+        self._links: dict[Link, AffineFit] = {}
+        self._functions: OrderedDict[str, dict[Link, WorkerCosts]] = OrderedDict()
+
+    def recall(self, key: str, workers: Mapping[str, WorkerInfo], unit_bytes: float) -> Costs:
+        """Return what is known of a function on workers, whose data has such units."""
+        there = self._functions.get(key, {})
+        costs = Costs()
+        for name, worker in workers.items():
+            link = _link(worker)
+            known, send = there.get(link), AffineFit()
+            if link in self._links:
+                send = self._links[link].scaled(1.0 / unit_bytes)
+            elif known is None:
+                continue
+            if known is None:
+                costs.known[name] = WorkerCosts(send)
+            else:
+                lines = known.compute.scaled(), known.back.scaled()
+                costs.known[name] = WorkerCosts(send, *lines, known.largest)
+        return costs
+
+    def keep(self, key: str, workers: Mapping[str, WorkerInfo], costs: Costs) -> None:
+        """Keep what was learnt."""
+        if not costs.units:
+            return
+        there = self._functions.setdefault(key, {})
+        self._functions.move_to_end(key)
+        for name, worker in workers.items():
+            if name in costs.known and costs.known[name].largest:
+                there[_link(worker)] = costs.known[name]
+                if send := costs.known[name].send:
+                    self._links[_link(worker)] = send.scaled(costs.bytes / costs.units)
+        if len(self._functions) > MAX_FUNCTIONS:
+            self._functions.popitem(last=False)
+
+
+def _link(worker: WorkerInfo) -> Link:
+    return worker.name, worker.address.rpartition(":")[0]
+
+
+def key_of(function: Callable[..., Any], items: Items, *options: object) -> str:
+    """Return what stands for a function on data of this type, however much of it there is.
+
+    A function that is defined again with the same text is the same.
+    """
+    parts = (_identity(function), items.type_, options)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _identity(value: Any, depth: int = DEPTH) -> Any:
+    """Return what tells a callable, and what it holds, from others; large things only roughly."""
+    if value is None or isinstance(value, (str, bytes, int, float)):
+        return value
+    held: list[Any] = []
+    if isinstance(value, partial):
+        held = [value.func, *value.args, *value.keywords.items()]
+    elif isinstance(value, FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or () if cell != CellType()]
+        held = [_text(value.__code__), *cells, *(value.__defaults__ or ())]
+    elif isinstance(value, tuple):
+        held = [*value]
+    elif callable(value) and not hasattr(value, "__qualname__"):
+        held = [*getattr(value, "__dict__", {}).items()]
+    elif hasattr(value, "__len__"):
+        held = [len(value)]
+    name = getattr(value, "__qualname__", type(value).__qualname__)
+    inner = [_identity(each, depth - 1) for each in held] if depth else len(held)
+    return getattr(value, "__module__", ""), name, inner
+
+
+def _text(code: CodeType) -> str:
+    consts = [_text(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return repr((code.co_code, code.co_names, consts))
