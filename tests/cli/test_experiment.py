@@ -144,7 +144,7 @@ PLACES = [
 ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(place=st.sampled_from(PLACES), value=LEAVES)
 def test_any_value_anywhere_is_taken_or_refused(
     place: tuple[str | int, ...], value: object, tmp_path_factory: pytest.TempPathFactory

@@ -19,7 +19,7 @@ from makespan.flow.result import Result
 
 
 def planned(kind: str) -> Result:
-    return solve(generate(kind, seed=1, options={}), time_limit=0.5, log=True)
+    return solve(generate(kind, seed=1, options={}), time_limit=0.1, log=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)

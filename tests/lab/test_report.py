@@ -178,7 +178,7 @@ def test_plans_of_any_length_are_ranked() -> None:
     assert list(overview.ranks) == ["q", "p"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.data())
 def test_any_rows_have_a_report(data: st.DataObject) -> None:
     """Whatever is missing: text, page, picture and LaTeX are made."""

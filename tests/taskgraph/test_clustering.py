@@ -25,7 +25,7 @@ from tests.oracles.taskgraph_clusters import DominantSequences, least_parallel_t
 from tests.oracles.taskgraph_instances import random_dag
 from tests.oracles.taskgraph_rules import broken_rule
 from tests.oracles.taskgraph_slots import scheduled_graph_length
-from tests.thorough import few
+from tests.thorough import few, up_to
 
 DSC = "dominant-sequence-clustering"
 
@@ -144,10 +144,11 @@ def test_dominant_sequences_follow_the_definition(whole: bool) -> None:
     assert reserved > 5
 
 
+@pytest.mark.parametrize("count", up_to(10, 40))
 @pytest.mark.parametrize("inwards", few([False, True], 1))
-def test_dominant_sequences_are_optimal_for_forks_and_joins(inwards: bool) -> None:
+def test_dominant_sequences_are_optimal_for_forks_and_joins(inwards: bool, count: int) -> None:
     """Yang and Gerasoulis 1994: forks and joins of any grain reach the least parallel time."""
-    for seed in range(40):
+    for seed in range(count):
         rng = np.random.default_rng(seed)
         work = dict(enumerate(rng.integers(1, 9, 5 + seed % 2).astype(float)))
         ends = [(other, 0) if inwards else (0, other) for other in list(work)[1:]]
@@ -169,15 +170,16 @@ def test_dominant_sequences_are_optimal_for_coarse_trees(inwards: bool) -> None:
         assert parallel_time(dag) == pytest.approx(least_parallel_time(dag))
 
 
-def test_dominant_sequences_never_lengthen_the_longest_path() -> None:
+@pytest.mark.parametrize("count", up_to(8, 30))
+def test_dominant_sequences_never_lengthen_the_longest_path(count: int) -> None:
     """No parallel time is above that of every task for itself; on coarse graphs none is above
     twice the least (Yang and Gerasoulis 1994)."""
-    for seed in range(60):
+    for seed in range(2 * count):
         rng = np.random.default_rng(seed)
         dag = random_dag(rng)
         alone = clustering_of(dag, dag.work, dag.size, range(len(dag))).parallel_time
         assert parallel_time(dag) <= alone * (1 + 1e-12)
-    for seed in range(25):
+    for seed in range(count):
         coarse = generators.layered(5, density=0.5, rng=seed)
         work, size = np.ceil(coarse.work) + 5.0, np.minimum(np.ceil(coarse.size), 6.0)
         dag = Dag.from_arrays(work=work, source=coarse.source, target=coarse.target, size=size)
@@ -261,10 +263,13 @@ def test_many_machines_are_mapped_by_exchanges() -> None:
         assert len(set(result.answer["machine_of"].values())) > 7
 
 
-def test_merged_clusters_move_to_better_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", up_to(7, 25))
+def test_merged_clusters_move_to_better_machines(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
     """Moving clusters that were merged never makes a plan longer, and most of them shorter."""
     shorter = tried = 0
-    for seed in range(25):
+    for seed in range(count):
         problem = TaskGraph(
             generators.layered(20, ccr=[0.1, 1.0, 5.0][seed % 3], rng=seed), Network([1.0, 1, 2])
         )

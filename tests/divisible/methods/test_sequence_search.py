@@ -21,6 +21,7 @@ from makespan import (
 from makespan.core.registry import applicability, find_method, within_reach
 from makespan.divisible.methods import AUTO
 from tests.oracles.divisible_any import best, covers
+from tests.thorough import few
 
 FIELDS: dict[str, dict[str, Any]] = {
     "ordered": {"order": ["P2", "P1"]},
@@ -91,7 +92,7 @@ def is_taken(problem: DivisibleLoad) -> bool:
     )
 
 
-@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("size", few([1, 2, 3], 2, thorough=3))
 def test_no_combination_is_refused(size: int) -> None:
     """Some method takes any one, two or three features that do not contradict each other."""
     features = [*FIELDS, *WORKERS, *MASTERS]
@@ -153,11 +154,11 @@ def test_what_was_refused_is_proved(features: tuple[str, ...]) -> None:
     "features",
     [
         ("activation", "whole", "returns"),
-        ("two rounds", "returns", "release"),
+        pytest.param(("two rounds", "returns", "release"), marks=pytest.mark.thorough),
         ("two rounds", "no front end", "start-ups"),
         ("two rounds", "lifo", "returns", "memory"),
         ("any rounds", "release"),
-        ("any rounds", "budget", "prices", "start-ups"),
+        pytest.param(("any rounds", "budget", "prices", "start-ups"), marks=pytest.mark.thorough),
     ],
 )
 def test_what_is_searched_is_as_good_as_what_is_tried(features: tuple[str, ...]) -> None:
@@ -224,7 +225,7 @@ def test_an_open_load_of_an_open_master_has_a_bound() -> None:
     """Each machine has its part of the time to be the master, and to be bounded as one."""
     crew = [Worker(send=1.0, compute=c, return_=d) for c, d in ((2, 0.5), (2, 1), (3, 5))]
     problem = DivisibleLoad(deadline=10.0, platform=Star(crew, master="choose"), rounds="auto")
-    found = solve(problem, time_limit=6).objective
+    found = solve(problem, time_limit=2).objective
     assert found.bound is not None
     assert found.value <= found.bound <= 1.01 * found.value
 

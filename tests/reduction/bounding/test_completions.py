@@ -12,7 +12,7 @@ from makespan.reduction.bounds import bounds
 from tests.thorough import few
 
 
-@pytest.mark.parametrize("seed", few(60, 5))
+@pytest.mark.parametrize("seed", few(60, 4, thorough=15))
 def test_no_plan_ends_before_the_bound(seed: int) -> None:
     """Whatever the times, some of them 0, and whether they are the same everywhere."""
     rng = np.random.default_rng(seed)
@@ -26,7 +26,7 @@ def test_no_plan_ends_before_the_bound(seed: int) -> None:
         machines=n, segments=m, collective="all-reduce", latency=latency, transfer=transfer,
         reduce=reduce, segment_sizes=rng.integers(1, 5, m) / 2 if seed % 4 == 0 else None,
     )  # fmt: skip
-    result = makespan.solve(problem, method="reduce-scatter-all-gather", restarts=3)
+    result = makespan.solve(problem, method="reduce-scatter-all-gather", restarts=1)
     assert result.makespan is not None
     values = {bound.name: bound.value for bound in bounds(problem)}
     assert values["completions"] <= result.makespan * (1 + 1e-12)

@@ -60,6 +60,7 @@ def test_plans_of_uneven_networks_are_valid(seed: int) -> None:
     assert result.makespan >= result.lower_bound * (1 - 1e-9)
 
 
+@pytest.mark.thorough
 def test_what_a_row_of_machines_can_do_is_done() -> None:
     """There is one way to everybody; whoever passes everything on is never idle."""
     network = Interconnect(9, topology="mesh", shape=[9], latency=1.0)

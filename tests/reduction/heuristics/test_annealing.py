@@ -28,8 +28,12 @@ def _problem(rng, collective):
     )  # fmt: skip
 
 
+PLAIN, BOTH = (False,), (False, True)
+
+
+@pytest.mark.parametrize("forms", [PLAIN, pytest.param(BOTH, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("seed", range(12))
-def test_changed_plans_are_plans_that_end_when_it_is_said(monkeypatch, seed):
+def test_changed_plans_are_plans_that_end_when_it_is_said(monkeypatch, seed, forms):
     """Both forms alike; equal times, tables, a missing link, sizes; whole times and others."""
     monkeypatch.setattr(annealing, "SLOWER", 1)
     rng = np.random.default_rng(seed)
@@ -39,7 +43,7 @@ def test_changed_plans_are_plans_that_end_when_it_is_said(monkeypatch, seed):
     assert spreader.run(seed, 0)
     whole = spreader.unit is not None
     found = []
-    for form in (False, True)[: 1 + whole]:  # one compiled form is enough
+    for form in forms[: 1 + whole]:  # one compiled form is enough
         monkeypatch.setattr(jit, "forced", form)
         costs = spreader.holds, *spreader.ways[:5]
         changed = annealing.Annealing(costs, spreader.huge, spreader.least, int(whole))

@@ -46,7 +46,7 @@ def held(seed: int) -> None:
     assert best.makespan <= first.makespan * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", few(96, 32))
+@pytest.mark.parametrize("seed", few(96, 12, thorough=96))
 def test_plans_are_valid_and_end_when_the_loop_says(seed: int) -> None:
     """All collectives on tables and networks, with ports of machines and of links."""
     held(seed)
@@ -60,6 +60,7 @@ def test_both_forms_of_the_loop(seed: int) -> None:
     held(seed)
 
 
+@pytest.mark.thorough
 def test_plans_of_other_methods_are_shortened() -> None:
     """An all-to-all sent straight, in numbers that have no unit, waits at the cards."""
     rng = np.random.default_rng(3)

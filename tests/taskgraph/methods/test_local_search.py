@@ -21,6 +21,7 @@ from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_instances import random_network, random_problem, with_releases
 from tests.oracles.taskgraph_rules import is_valid
 from tests.taskgraph.methods.test_published import CASES, dag_of
+from tests.thorough import up_to
 
 FAST = (
     "heft", "peft", "cpop", "mcp", "single-machine", "list-scheduling", "mapping-heuristic",
@@ -47,9 +48,10 @@ def test_published_optima(name: str, value: float, method: str) -> None:
     assert (result.makespan, str(result.status), result.lower_bound) == (value, "optimal", value)
 
 
-def test_cp_sat_equals_brute_force() -> None:
+@pytest.mark.parametrize("count", up_to(10, 30))
+def test_cp_sat_equals_brute_force(count: int) -> None:
     """On tiny graphs over all topologies, with cores and delays, the optimum is the same."""
-    for seed in range(30):
+    for seed in range(count):
         rng = np.random.default_rng(seed)
         network = random_network(rng, ("complete", "bus", "star", "ring", "links")[seed % 5])
         if len(network) > 3:
