@@ -230,20 +230,18 @@ def experiment(
                         tally.add(record)
                     if progress is not None:
                         new, rest = tally.rows - there, max(0, total - tally.rows)
-                        pace = (time.monotonic() - began) / new if new else None
-                        progress(total - rest, total, None if pace is None else pace * rest)
+                        left = rest * (time.monotonic() - began) / new if new else None
+                        progress(total - rest, total, left)
         except KeyboardInterrupt:
             interrupted = True
         if journal is not None:
             journal.complete = not interrupted
-    notes = []
-    if before and not interrupted:
-        notes.append(f"{counted(len(before), 'row')} of the file: of no solve of this experiment")
+    others = f"{counted(len(before), 'row')} of the file: of no solve of this experiment"
     return Results(
         path=None if output is None else Path(output),
         tally=tally,
         before=there,
-        notes=tuple(notes),
+        notes=(others,) if before and not interrupted else (),
         interrupted=interrupted,
         kept=kept,
     )

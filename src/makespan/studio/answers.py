@@ -44,6 +44,8 @@ FEW = 10_000  # tasks whose plan is not large
 SAMPLE = 500  # of them that are written to see
 SURE = 1.1  # times the largest: what is more is refused before anybody knows the digits
 PER_SECOND = 15e6  # bytes that are written
+COMPARED = 12
+"""Methods of a comparison, of whose plans a view is made."""
 
 
 class _Tasks(Protocol):
@@ -109,10 +111,6 @@ def size_of_solution(problem: Problem) -> float:
     )
 
 
-COMPARED = 12
-"""Methods of a comparison, of whose plans a view is made."""
-
-
 def found(data: Any) -> Answer:
     """Return the answer that holds ``data``."""
     return Answer(200, as_json(data).encode())
@@ -155,12 +153,7 @@ def compare(request: Mapping[str, Any], task: Task) -> Answer:
     limit = min(asked.time_limit, LONGEST / max(1, len(names)))
     task.limit(limit * len(names))
     ((_, comparison),) = comparing(
-        {"": stated},
-        names,
-        limit,
-        asked.seed,
-        lambda line: task.progress(doing=line),
-        task.control,
+        {"": stated}, names, limit, asked.seed, lambda line: task.progress(doing=line), task.control
     )
     answer = comparison.as_dict()
     if asked.view:

@@ -134,11 +134,8 @@ def problem_files(folder: PathLike) -> list[Path]:
         If the folder can't be read.
     """
     try:
-        return sorted(
-            path
-            for path in Path(folder).iterdir()
-            if path.suffix.lower() in PROBLEMS and path.is_file()
-        )
+        files = filter(Path.is_file, Path(folder).iterdir())
+        return sorted(path for path in files if path.suffix.lower() in PROBLEMS)
     except OSError as error:
         raise FileError(f"{folder}: {error.strerror}") from None
 
