@@ -239,10 +239,17 @@ def _load(kind: str, name: str) -> None:
 def _modules(kind: str) -> dict[str, str]:
     """Return the module of each method: ``subset-dp`` is in ``subset_dp.py``, in whatever folder.
 
-    Methods that are alike share a file where ``SHARED`` of the package says so.
+    Methods that are alike share a file where ``SHARED`` of the package says so; ``BESIDE`` are
+    other rooms of the kind whose functions are methods, too.
     """
     package = import_module(f"makespan.{kind}.methods")
-    found = {name: file for folder in package.__path__ for name, file in _below(folder, package)}
+    beside = (import_module(f"makespan.{kind}.{room}") for room in getattr(package, "BESIDE", ()))
+    found = {
+        name: file
+        for room in (package, *beside)
+        for folder in room.__path__
+        for name, file in _below(folder, room)
+    }
     for name, methods in getattr(package, "SHARED", {}).items():
         found |= dict.fromkeys(methods, found.pop(name))
     return found

@@ -29,27 +29,30 @@ AUTO = (
     "backfilling",
 )
 """What ``auto`` tries in turn."""
+BESIDE = ("halves",)
+"""Rooms of planners that are methods, too."""
 SHARED = {
     "destinations": ("backfilling", "exhaustive", "greedy-trees"),
-    "halves": (
-        "binary",
-        "binomial",
-        "branch-and-bound",
+    "closed-forms": (
         "bruck",
-        "chain",
         "circulant",
         "direct",
-        "given-plan",
-        "k-nomial",
-        "rarest-first",
         "recursive-doubling",
+        "ring",
+        "single-segment",
+    ),
+    "merging": (
         "reduce-scatter-all-gather",
         "reduce-then-broadcast",
-        "ring",
-        "shortest-paths",
-        "single-segment",
+    ),
+    "proofs": ("branch-and-bound",),
+    "trees": (
+        "binary",
+        "binomial",
+        "chain",
+        "given-plan",
+        "k-nomial",
         "star",
-        "tree-packing",
         "two-tree",
     ),
 }
