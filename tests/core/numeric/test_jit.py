@@ -252,7 +252,7 @@ def test_columns_are_taken_by_their_names(form: bool) -> None:
     assert written.tolist() == [1.0, 3.0, 5.0]
     run = shifted.prepared_by_name(3, {"numbers": numbers})
     for wrong in ({"factor": 1.0}, {"factor": 1.0, "shft": 1.0}):
-        with pytest.raises((TypeError, KeyError), match="shift|shft"):
+        with pytest.raises((TypeError, KeyError), match=r"shift|shft"):
             run({"written": written}, wrong)
     with pytest.raises(TypeError, match="numbers is given twice"):
         run({"written": written}, {"numbers": 1.0, "factor": 1.0, "shift": 1.0})
