@@ -25,7 +25,7 @@ from makespan.taskgraph.list_scheduling.fallback import cannot_end
 from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.problem import TaskGraph
-from makespan.taskgraph.timing import machine_of_tasks, replay, retimed
+from makespan.taskgraph.timing import machine_of_tasks, replay, retimed, times_of_tasks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -328,10 +328,7 @@ def candidates(
 
 def carried_over(problem: TaskGraph, control: Control, plan: Schedule) -> Schedule:
     """Return the plan with the machines and the order of a plan for other durations."""
-    start = np.zeros(len(problem.dag))
-    rows = np.flatnonzero(plan.kind == Activity.COMPUTE)
-    start[plan.item[rows]] = plan.start[rows]
-    order = np.lexsort((problem.dag.position, start))
+    order = np.lexsort((problem.dag.position, times_of_tasks(problem, plan)[0]))
     return inserted(problem, control, order, pinned=machine_of_tasks(problem, plan))
 
 

@@ -77,6 +77,15 @@ def machine_of_tasks(problem: TaskGraph, schedule: Schedule) -> Integers:
     return found
 
 
+def times_of_tasks(problem: TaskGraph, schedule: Schedule) -> tuple[Floats, Floats]:
+    """Return when each task starts and ends, 0 for tasks without a row."""
+    computes = schedule.kind == Activity.COMPUTE
+    start, end = np.zeros((2, len(problem.dag)))
+    start[schedule.item[computes]] = schedule.start[computes]
+    end[schedule.item[computes]] = schedule.end[computes]
+    return start, end
+
+
 def occupied(problem: TaskGraph, tail: Integers, head: Integers) -> tuple[Integers, Integers, int]:
     """Return the things that hops occupy at their two ends as indices, -1 for none, and how many.
 

@@ -7,7 +7,6 @@ AUTO = (
     "lawler-labetoulle",
     "uniform-lpt",
     "min-min",
-    "max-min",
     "sufferage",
     "simulated-annealing",
     "lenstra-shmoys-tardos",

@@ -74,6 +74,7 @@ def min_min(problem: IndependentTasks, control: Control) -> Solution:
     name="max-min",
     needs=(UNLIKE, NO_RELEASES),
     reach=REACH,
+    published=True,
     complexity="O(n² m)",
     source="Ibarra and Kim 1977; Maheswaran et al. 1999",
 )

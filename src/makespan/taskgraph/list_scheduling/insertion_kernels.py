@@ -29,20 +29,10 @@ PADDING = 1e-14
 
 @kernel
 def first_fit(
-    core: int,
-    earliest: float,
-    length: float,
-    counted: float,
-    extra: float,
-    best: float,
-    tail: Floats,
-    rows: Blocks,
-    blocks: Integers,
-    count: Integers,
-    first: Floats,
-    last: Floats,
+    core: int, earliest: float, length: float, counted: float, extra: float, best: float,
+    tail: Floats, rows: Blocks, blocks: Integers, count: Integers, first: Floats, last: Floats,
     longest: Floats,
-) -> tuple[float, int, int]:
+) -> tuple[float, int, int]:  # fmt: skip
     """Return the first start not before ``earliest``, and the block and slot of its gap.
 
     Block -1 stands for the tail, where no task starts before ``earliest``. The search gives up at
@@ -84,19 +74,9 @@ def measure(block: int, count: Integers, first: Floats, last: Floats, longest: F
 
 @kernel
 def put(
-    core: int,
-    index: int,
-    slot: int,
-    begin: float,
-    end: float,
-    used: int,
-    rows: Blocks,
-    blocks: Integers,
-    count: Integers,
-    first: Floats,
-    last: Floats,
-    longest: Floats,
-) -> tuple[Blocks, int]:
+    core: int, index: int, slot: int, begin: float, end: float, used: int, rows: Blocks,
+    blocks: Integers, count: Integers, first: Floats, last: Floats, longest: Floats,
+) -> tuple[Blocks, int]:  # fmt: skip
     """Insert a gap before ``slot`` of a block; return the rows and how many blocks are used."""
     if blocks[core] == 0:
         if rows[core, 0] < 0:  # else the core's only block, emptied before
@@ -134,15 +114,9 @@ def put(
 
 @kernel
 def drop(
-    core: int,
-    index: int,
-    slot: int,
-    rows: Blocks,
-    blocks: Integers,
-    count: Integers,
-    first: Floats,
-    last: Floats,
-) -> None:
+    core: int, index: int, slot: int, rows: Blocks, blocks: Integers, count: Integers,
+    first: Floats, last: Floats,
+) -> None:  # fmt: skip
     """Remove a gap, and its block where it was the only one."""
     block = rows[core, index]
     count[block] -= 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,14 +12,14 @@ from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import inverse, sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
-from makespan.taskgraph.limits import lateness, latest_ends, most_allowed, price_of, worth
+from makespan.taskgraph.limits import lateness, most_allowed, price_of, worth
 from makespan.taskgraph.list_scheduling.assigned import in_order
 from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.local_search.contention import LATE
-from makespan.taskgraph.local_search.overlap import accept_moves
+from makespan.taskgraph.local_search.overlap import accept_moves, run_in_slices, search_columns
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.problem import TaskGraph
-from makespan.taskgraph.timing import machine_of_tasks
+from makespan.taskgraph.timing import machine_of_tasks, times_of_tasks
 
 TINY = 40
 FEW, MANY = 2_000, 500_000
@@ -81,14 +80,7 @@ def improved(
     if moves is None:
         moves = FEW if large <= TINY else min(MANY, MAX_STEPS // large)
     claim(32.0 * count * len(network), f"the durations of {count:,} tasks on all machines")
-    start = np.zeros(count)
-    computes = schedule.kind == Activity.COMPUTE
-    start[schedule.item[computes]] = schedule.start[computes]
-    order = np.lexsort((dag.position, start))
-    place = inverse(order)
-    machine = machine_of_tasks(problem, schedule)
-    best_order, best_machine = order.copy(), machine.copy()
-    cores = int(problem.cores.sum())
+    order = np.lexsort((dag.position, times_of_tasks(problem, schedule)[0]))
     seed = 1 + int(control.rng.integers(2**31 - 3))
     price, rate = price_of(problem, schedule), 0.0
     if price:
@@ -104,30 +96,22 @@ def improved(
     charge = problem.charges if network.is_priced else np.zeros(0)
     loop, column = accept_moves.chosen(moves * large)
     given = {
-        "first_in": dag.first_in, "predecessors": dag.predecessors,
-        "size": sample.size[:, dag.in_edges].ravel(), "first_out": dag.first_out,
-        "successors": dag.successors, "seconds": sample.seconds.ravel(),
-        "fixed": sample.fixed.ravel(), "per_unit": sample.per_unit.ravel(),
-        "first_core": problem.first_core, "held": dag.cores, "release": dag.release,
-        "due": latest_ends(problem), "charge": charge.ravel(), "start_price": network.start_price,
-        "used": np.zeros(len(network), dtype=bool), "order": order, "place": place,
-        "machine": machine, "end": np.zeros(count), "cause": np.full(count, -1),
-        "free": np.zeros(cores), "core_last": np.full(cores, -1),
-        "moved": np.zeros(count, dtype=np.int64), "best_order": best_order,
-        "best_machine": best_machine, "ends": np.zeros(len(sample.ends)), "kept": sample.ends,
-        "ranked": sample.ends[1:], "numbers": numbers,
+        **search_columns(problem, machine_of_tasks(problem, schedule), order),
+        "predecessors": dag.predecessors, "size": sample.size[:, dag.in_edges].ravel(),
+        "seconds": sample.seconds.ravel(), "fixed": sample.fixed.ravel(),
+        "per_unit": sample.per_unit.ravel(), "charge": charge.ravel(),
+        "start_price": network.start_price, "used": np.zeros(len(network), dtype=bool),
+        "moved": np.zeros(count, dtype=np.int64), "best_order": order,
+        "ends": np.zeros(len(sample.ends)), "kept": sample.ends, "ranked": sample.ends[1:],
+        "numbers": numbers,
     }  # fmt: skip
     columns = {name: column(each) for name, each in given.items()}
-    steps = max(1, SLICE // large)
     reach = REACH_SAMPLED if len(sample.ends) > 1 else reach_of(moves, count)
     run = bind(
         loop, **columns, all_evaluations=moves, reach=reach, machines=len(network),
         ranked_from=sample.ranked_from, rigid=problem.is_rigid,
     )  # fmt: skip
-    for first, last in pairwise([*range(0, moves, steps), moves]):
-        run(last - first)
-        if control.expired():
-            break
+    run_in_slices(run, moves, SLICE // large, control)
     order, machine = np.asarray(columns["best_order"]), np.asarray(columns["best_machine"])
     return in_order(problem, machine, inverse(order))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 
@@ -12,15 +11,20 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.binding import bind
 from makespan.core.numeric.jit import part
 from makespan.core.numeric.random import next_minimal
-from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
-from makespan.taskgraph.limits import latest_ends, violation
+from makespan.taskgraph.limits import violation
 from makespan.taskgraph.list_scheduling import schedule_of
-from makespan.taskgraph.local_search.overlap import NEVER, draw_task, room_in_order
+from makespan.taskgraph.local_search.overlap import (
+    NEVER,
+    draw_task,
+    room_in_order,
+    run_in_slices,
+    search_columns,
+)
 from makespan.taskgraph.model.loops import first_free, graph_loop, hold
 from makespan.taskgraph.problem import TaskGraph
-from makespan.taskgraph.timing import machine_of_tasks, occupied, retimed
+from makespan.taskgraph.timing import machine_of_tasks, occupied, retimed, times_of_tasks
 
 FEW, MANY = 500, 500_000
 MIN_STEPS, MAX_STEPS = 4_000_000, 200_000_000
@@ -56,10 +60,8 @@ def improved_under_contention(
             if count + edges <= TINY
             else min(MANY, max(100 * count**2, MIN_STEPS // steps), MAX_STEPS // steps)
         )
-    cores = int(problem.cores.sum())
-    machine = machine_of_tasks(problem, schedule)
     order, fetch = _orders(problem, schedule)
-    place = inverse(order)
+    shared = search_columns(problem, machine_of_tasks(problem, schedule), order)
     nodes = routes.things + 2 * edges * routes.most
     most = max(1, routes.most)
     seed = 1 + int(control.rng.integers(2**31 - 3))
@@ -68,18 +70,14 @@ def improved_under_contention(
     numbers = np.array([0.0, float(seed), start, start, LATE * makespan, makespan])
     loop, column = accept_under_contention.chosen(moves * steps)
     given = {
-        "first_in": dag.first_in, "source": dag.predecessors, "size": dag.size[dag.in_edges],
-        "edge": dag.in_edges, "first_out": dag.first_out, "successors": dag.successors,
-        "seconds": problem.durations.ravel(), "first_core": problem.first_core, "held": dag.cores,
-        "release": dag.release, "due": latest_ends(problem), **routes.columns,
-        "delay": routing.delay.ravel(), "order": order, "place": place, "machine": machine,
-        "fetch": fetch, "new_order": order, "new_place": place, "new_machine": machine,
-        "new_fetch": fetch, "begins": np.zeros(edges * most), "end": np.zeros(count),
-        "cause": np.full(count, -1), "free": np.zeros(cores), "core_last": np.full(cores, -1),
+        **shared, **routes.columns, "source": dag.predecessors, "size": dag.size[dag.in_edges],
+        "edge": dag.in_edges, "delay": routing.delay.ravel(), "fetch": fetch,
+        **{f"new_{name}": shared[name] for name in ("order", "place", "machine")},
+        "new_fetch": fetch, "begins": np.zeros(edges * most),
         "last": np.zeros(routes.things, dtype=np.int64), "spot": np.zeros(2, dtype=np.int64),
         "left": np.zeros(nodes, dtype=np.int64), "right": np.zeros(nodes, dtype=np.int64),
         "opens": np.zeros(nodes), "closes": np.zeros(nodes),
-        "owner": np.zeros(nodes, dtype=np.int64), "best_machine": machine,
+        "owner": np.zeros(nodes, dtype=np.int64),
         "best_begins": np.zeros(edges * most), "best_end": np.zeros(count), "numbers": numbers,
     }  # fmt: skip
     columns = {name: column(each) for name, each in given.items()}
@@ -87,11 +85,7 @@ def improved_under_contention(
         loop, **columns, all_evaluations=moves, reach=reach(moves), machines=machines, hops=most,
         things=routes.things, blocking=problem.is_blocking, rigid=problem.is_rigid,
     )  # fmt: skip
-    step = max(1, SLICE // steps)
-    for first, after in pairwise([*range(0, moves, step), moves]):
-        run(after - first)
-        if control.expired():
-            break
+    run_in_slices(run, moves, SLICE // steps, control)
     machine, begins, end, numbers = (
         np.asarray(columns[name]) for name in ("best_machine", "best_begins", "best_end", "numbers")
     )
@@ -103,11 +97,8 @@ def improved_under_contention(
 def _orders(problem: TaskGraph, schedule: Schedule) -> tuple[Integers, Integers]:
     """Return the tasks by start, and for each the edges into it, as positions, by theirs."""
     dag = problem.dag
-    computes = schedule.kind == Activity.COMPUTE
     rows = schedule.rows_of(Activity.TRANSFER)
-    start, end = np.zeros(len(dag)), np.zeros(len(dag))
-    start[schedule.item[computes]] = schedule.start[computes]
-    end[schedule.item[computes]] = schedule.end[computes]
+    start, end = times_of_tasks(problem, schedule)
     leaves = end[dag.source]
     first = np.full(len(leaves), np.inf)
     np.minimum.at(first, schedule.item[rows], schedule.start[rows])

@@ -2,9 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.jit import part
 from makespan.core.numeric.random import next_minimal
+from makespan.core.numeric.sorting import inverse
+from makespan.taskgraph.limits import latest_ends
 from makespan.taskgraph.model.loops import first_free, graph_loop, hold
+from makespan.taskgraph.problem import TaskGraph
+
+
+def search_columns(problem: TaskGraph, machine: Integers, order: Integers) -> dict[str, Any]:
+    """Return what both loops of local search hold of a problem and a plan, by their parameters."""
+    dag, count, cores = problem.dag, len(problem.dag), int(problem.cores.sum())
+    return {
+        "first_in": dag.first_in, "first_out": dag.first_out, "successors": dag.successors,
+        "seconds": problem.durations.ravel(), "first_core": problem.first_core,
+        "held": dag.cores, "release": dag.release, "due": latest_ends(problem),
+        "order": order, "place": inverse(order), "machine": machine, "best_machine": machine,
+        "end": np.zeros(count), "cause": np.full(count, -1), "free": np.zeros(cores),
+        "core_last": np.full(cores, -1),
+    }  # fmt: skip
+
+
+def run_in_slices(run: Callable[[int], Any], moves: int, step: int, control: Control) -> None:
+    """Try the moves, ``step`` or one between two looks at the clock, until the time is up."""
+    for first, after in pairwise([*range(0, moves, max(1, step)), moves]):
+        run(after - first)
+        if control.expired():
+            break
 
 
 @part

@@ -33,6 +33,7 @@ SOURCE = "Ibarra and Kim 1977; Maheswaran et al. 1999; for task graphs Blythe et
     name="mct",
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_INSERTED,),
+    published=True,
     complexity="O(n m + e), compiled; O(n m g + e m h) under contention",
     source="Ibarra and Kim 1977 (algorithm D); Maheswaran et al. 1999: minimum completion time",
 )
@@ -46,19 +47,19 @@ def mct(problem: TaskGraph, control: Control) -> Solution:
     return Solution(schedule=inserted(problem, control, order, logged=(place, "place", "")))
 
 
-@by_rule(name="min-min", source=SOURCE)
+@by_rule(name="min-min", published=True, source=SOURCE)
 def min_min(problem: TaskGraph, control: Control) -> Solution:
     """Of all ready tasks, next the one that can end first, on the machine that ends it first."""
     return Solution(schedule=_by_ends(problem, control, LEAST))
 
 
-@by_rule(name="max-min", source=SOURCE)
+@by_rule(name="max-min", published=True, source=SOURCE)
 def max_min(problem: TaskGraph, control: Control) -> Solution:
     """Of all ready tasks, next the one whose earliest end is latest, on the machine of that end."""
     return Solution(schedule=_by_ends(problem, control, GREATEST))
 
 
-@by_rule(name="duplex", source="Braun et al. 2001")
+@by_rule(name="duplex", published=True, source="Braun et al. 2001")
 def duplex(problem: TaskGraph, control: Control) -> Solution:
     """The better of the plans of ``min-min`` and ``max-min``."""
     plans = [_by_ends(problem, control, chooses) for chooses in (LEAST, GREATEST)]
@@ -71,7 +72,7 @@ def sufferage(problem: TaskGraph, control: Control) -> Solution:
     return Solution(schedule=_by_ends(problem, control, SUFFERS))
 
 
-@by_rule(name="dls", source="Sih and Lee 1993")
+@by_rule(name="dls", published=True, source="Sih and Lee 1993")
 def dls(problem: TaskGraph, control: Control) -> Solution:
     """Of all ready tasks on all machines, the pair of greatest dynamic level is next.
 

@@ -111,6 +111,7 @@ Choice = str | Callable[[TaskGraph, int, dict[int, float]], int]
     name="list-scheduling",
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_TRIED,),
+    published=True,
     complexity="O((n + e) m + n log n)",
     source="PB165, Plánování seznamem, corrected: C_j is updated with M(j); time "
     "passes to the next completion where the queue is empty or no machine is free; tasks on "
@@ -273,6 +274,7 @@ def _log(
     name="mapping-heuristic",
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_TRIED,),
+    published=True,
     complexity="O((n + e h) m + n log n), h the hops of the longest route",
     source="PB165, Heuristiky mapování; El-Rewini and Lewis 1990",
 )

@@ -42,7 +42,8 @@ def loss(problem: TaskGraph, control: Control) -> Solution:
 
     The plan on this way that keeps the limits best, then has the least objective, is taken.
     """
-    return Solution(schedule=_best(problem, plans_between(problem, control, saves=True)))
+    plans = plans_between(problem, control, saves=True)
+    return Solution(schedule=min(plans, key=lambda plan: worth(problem, plan)))
 
 
 @step_by_step(name="gain")
@@ -51,11 +52,8 @@ def gain(problem: TaskGraph, control: Control) -> Solution:
 
     The plan on this way that keeps the limits best, then has the least objective, is taken.
     """
-    return Solution(schedule=_best(problem, plans_between(problem, control, saves=False)))
-
-
-def _best(problem: TaskGraph, plans: Iterator[Schedule]) -> Schedule:
-    return min(plans, key=lambda plan: worth(problem, plan))
+    plans = plans_between(problem, control, saves=False)
+    return Solution(schedule=min(plans, key=lambda plan: worth(problem, plan)))
 
 
 def plans_between(problem: TaskGraph, control: Control, *, saves: bool) -> Iterator[Schedule]:
