@@ -36,7 +36,10 @@ def notes(problem: DivisibleLoad, schedule: Schedule) -> tuple[str, ...]:
     if problem.given_sends is not None or problem.loads is not None or problem.chooses_master:
         return ()
     several = replace(problem, rounds="auto", options={})
-    if not applicability(find_method(problem.kind, "multi-round"), _affine(several)).applies:
+    star, affine = problem.star, several
+    if star.beyond:
+        affine = replace(several, platform=star.changed(compute_beyond=None))
+    if not applicability(find_method(problem.kind, "multi-round"), affine).applies:
         return ()
     limit = (1 - WORTH) * schedule.makespan
     if limit <= 0.0 or quick_bound(several) > limit:
@@ -51,12 +54,6 @@ def notes(problem: DivisibleLoad, schedule: Schedule) -> tuple[str, ...]:
         f"rounds = {rounds} would end at {end:.6g}, {saved:.0%} earlier; "
         "rounds = 'auto' seeks the best number",
     )
-
-
-def _affine(problem: DivisibleLoad) -> DivisibleLoad:
-    """Return the problem in which nothing takes longer beyond a size."""
-    star = problem.star
-    return replace(problem, platform=star.changed(compute_beyond=None)) if star.beyond else problem
 
 
 def _parts(several: DivisibleLoad, schedule: Schedule) -> Iterator[tuple[int, float]]:

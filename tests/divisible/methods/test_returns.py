@@ -129,7 +129,7 @@ def random_costs(generator, count):
     back = [None if each == (0.0, 0.0) else each for each in back]
     if not any(back):
         back[0] = (0.0, 1.0)
-    return oracle.AffineCosts(
+    return oracle.Costs(
         send=[cost() for _ in range(count)],
         compute=[cost(0.25) for _ in range(count)],
         back=back,
@@ -214,7 +214,7 @@ def test_equal_to_all_pairs_of_four_with_fixed_costs(seed, discipline):
 def test_quick_oracle_agrees():
     """The oracle with changing numbers agrees with the one that is written out."""
     send, compute, back = np.random.default_rng(4).uniform(0.5, 9.0, (3, 3)).tolist()
-    costs = oracle.AffineCosts(
+    costs = oracle.Costs(
         send=[(0.0, c) for c in send],
         compute=[(0.0, w) for w in compute],
         back=[(0.0, d) for d in back],
@@ -232,7 +232,7 @@ def test_fifo_theorem(seed, ratio):
     compute = generator.uniform(0.5, 9.0, 4)
     star = linear(send.tolist(), compute.tolist(), (ratio * send).tolist())
     result = solve(DivisibleLoad(load=1.0, platform=star, discipline="fifo"))
-    costs = oracle.AffineCosts(
+    costs = oracle.Costs(
         send=[(0.0, float(c)) for c in send],
         compute=[(0.0, float(w)) for w in compute],
         back=[(0.0, float(ratio * c)) for c in send],

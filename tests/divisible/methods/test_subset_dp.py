@@ -394,7 +394,7 @@ def test_newton_is_short():
     generator = np.random.default_rng(4)
     costs = _costs(random_workers(generator, 12, small_integers=False))
     end, sequence = least_end(costs, np.argsort(costs.send).tolist(), 100.0)
-    start = newton.Best(value=end, sequence=sequence, bound=0.0)
+    start = newton.BestSubset(value=end, sequence=sequence, bound=0.0)
     best = newton.least_time(costs, 100.0, Counted(costs, Control()), Control(), start)
     assert best.proved
     assert calls == sorted(calls, reverse=True)

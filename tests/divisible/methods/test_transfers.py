@@ -73,7 +73,7 @@ def _instance(seed):
         fixed = 0.0 if seed % 2 else float(generator.choice([0, 1, 3]))
         return fixed, float(generator.uniform(0.2, 6.0)) + least
 
-    costs = oracle.AffineCosts(
+    costs = oracle.Costs(
         send=[cost() for _ in range(count)],
         compute=[cost() for _ in range(count)],
         back=[cost() for _ in range(count)],

@@ -130,18 +130,13 @@ def _sequences(problem: DivisibleLoad) -> Iterator[Integers]:
         yield from (np.tile(able[:n], rounds) for n in counts if n * rounds <= MAX_CHUNKS)
         return
     loads = _steady_loads(problem)
+    largest = np.maximum(np.minimum(star.memory, np.maximum(loads, 1e-300)), 1e-300)
     for number, factor in enumerate(FACTORS):
-        chunks = np.where(loads > 0, np.ceil(factor * loads / _largest(problem, loads)), 0)
+        chunks = np.where(loads > 0, np.ceil(factor * loads / largest), 0)
         chunks = np.maximum(chunks, np.where(loads > 0, math.ceil(factor), 0))
         if chunks.sum() > (FEWER if number else MAX_CHUNKS):
             return
         yield _interleaved(chunks.astype(np.int64), order)
-
-
-def _largest(problem: DivisibleLoad, loads: Floats) -> Floats:
-    """Return the largest chunk of each worker: its memory, at most its load."""
-    largest: Floats = np.minimum(problem.star.memory, np.maximum(loads, 1e-300))
-    return np.maximum(largest, 1e-300)
 
 
 def _steady_loads(problem: DivisibleLoad) -> Floats:

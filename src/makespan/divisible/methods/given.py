@@ -48,7 +48,7 @@ def _open_returns(problem: DivisibleLoad) -> str | None:
     return "results return, and their order on the port is open"
 
 
-def _front_end_or_one_each(problem: DivisibleLoad) -> str | None:
+def _shared_limit(problem: DivisibleLoad) -> str | None:
     master = problem.star.master
     for name in ("uplink", "sends"):
         if getattr(master, name, None) is not None:
@@ -69,7 +69,7 @@ def _front_end_or_one_each(problem: DivisibleLoad) -> str | None:
             "a worker may be served twice",
         ),
         Need("no returns, or transfers", _open_returns),
-        Need("links without a shared limit", _front_end_or_one_each),
+        Need("links without a shared limit", _shared_limit),
     ),
     proves="Lawler's rule: the last place goes to the worker that would end first in it",
     complexity="O(n log n), O(n^2) with release times",

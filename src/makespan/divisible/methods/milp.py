@@ -48,7 +48,9 @@ NO_PLAN = "the search found no plan in the time that it had, or was not begun wi
 def milp(problem: DivisibleLoad, control: Control) -> Solution:
     """Mixed-integer programme with HiGHS: fixed costs, memory, windows, budget, whole units."""
     if len(problem.star) == 0 and not problem.master_computes:
-        return _empty(problem)
+        if problem.load:
+            return Solution(schedule=None, infeasible="there is no machine to compute the load")
+        return as_optimal(problem, Plan.of([], []))
     if problem.load is None and is_unbounded(problem):
         return NO_MAXIMUM
     second, unit = seconds_scale(problem), units_scale(problem)
@@ -62,12 +64,6 @@ def milp(problem: DivisibleLoad, control: Control) -> Solution:
         bound = answer.bound * second if problem.load is not None else None
         return Solution(schedule=None, lower_bound=bound, notes=(NO_PLAN,))
     return _solution(built, answer, _polished(built, answer))
-
-
-def _empty(problem: DivisibleLoad) -> Solution:
-    if problem.load:
-        return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    return as_optimal(problem, Plan.of([], []))
 
 
 def _polished(built: SlotProgramme, answer: Answer) -> Plan:

@@ -169,7 +169,9 @@ def _searched(problem: DivisibleLoad, control: Control, effort: float) -> Sized 
     found = _sized(problem, control, effort)
     if not problem.master_computes:
         return found
-    alone = _master_alone(problem)
+    plan = Plan.of([], [], master=problem.total)
+    end = problem.star.master_cost.of(problem.total)
+    alone = Sized(plan=plan, makespan=end, optimal=False)
     found = alone if found is None or alone.makespan <= found.makespan else found
     idle = with_idle_master(problem)
     if quick_bound(idle) > problem.star.master_cost.fixed:
@@ -177,12 +179,6 @@ def _searched(problem: DivisibleLoad, control: Control, effort: float) -> Sized 
     other = _sized(idle, control, effort)
     both = [each for each in (found, other) if each is not None]
     return min(both, key=lambda each: each.makespan, default=None)
-
-
-def _master_alone(problem: DivisibleLoad) -> Sized:
-    plan = Plan.of([], [], master=problem.total)
-    end = problem.star.master_cost.of(problem.total)
-    return Sized(plan=plan, makespan=end, optimal=False)
 
 
 def _sized(problem: DivisibleLoad, control: Control, effort: float) -> Sized | None:

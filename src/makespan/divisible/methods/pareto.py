@@ -14,12 +14,12 @@ from makespan.core.inputs.rules import whole
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import FrontGap, Objective, Solution, front_in_words
-from makespan.divisible.methods.return_orders import return_programme
 from makespan.divisible.methods.sequence_search import sequence_search
 from makespan.divisible.model.plan import entry_of, price_of
 from makespan.divisible.needs import A_FRONT, ANY_STAR
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.transfer_sequence import Decided
+from makespan.divisible.returns.transfers import solve_transfers
 from makespan.divisible.timing import matched
 
 POINTS = whole("points are", 2)
@@ -116,7 +116,7 @@ class _FrontSearch:
         seconds = None if remaining is None else max(0.0, remaining) / max(1, self.left)
         self.left -= 1
         with self.control.aside(), self.control.limited(seconds):
-            search = sequence_search if self.problem.transfers is None else return_programme
+            search = sequence_search if self.problem.transfers is None else solve_transfers
             return search(limited, self.control)
 
     def _take(self, plan: Schedule) -> None:

@@ -21,6 +21,7 @@ from makespan.divisible.model.machines import NO_COST, Worker
 from makespan.divisible.model.platform import RULES
 
 HELD = Rule("a source holds 0 or more units")
+LIMITS = ("memory", "release", "deadline")
 LINK = Rule(f"{UNIT_COST.allowed}, or inf where there is no link", infinite=True)
 
 
@@ -99,8 +100,7 @@ class Sources(Columns):
     IS = "it has several sources"
     FIELDS = ("load", "rounds", "ports", "deadline", "options")
     RULES: ClassVar[Mapping[str, Rule]] = {
-        name: RULES[name]
-        for name in ("compute_fixed", "compute_per_unit", "memory", "release", "deadline")
+        name: RULES[name] for name in ("compute_fixed", "compute_per_unit", *LIMITS)
     }
     master = None
 
@@ -224,18 +224,13 @@ class Sources(Columns):
     @property
     def workers(self) -> tuple[Worker, ...]:
         """The workers as objects, made on demand; what sends cost is with the sources."""
-        columns = [getattr(self, name).tolist() for name in self.RULES]
         return tuple(
             Worker(
                 name=name,
-                compute=Affine(fixed, per_unit),
-                memory=memory,
-                release=release,
-                deadline=deadline,
+                compute=self._cost("compute", index),
+                **{limit: float(getattr(self, limit)[index]) for limit in LIMITS},
             )
-            for name, fixed, per_unit, memory, release, deadline in zip(
-                self.names, *columns, strict=True
-            )
+            for index, name in enumerate(self.names)
         )
 
     def with_copy(self, index: int, name: str) -> Sources:

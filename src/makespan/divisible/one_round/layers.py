@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -289,17 +288,13 @@ class Layers:
                     return
                 states.grow()
             current = int(numbers[NEXT])
-            run, until = self._kernel(current)
+            run, until = expand.plain, current + PLAIN_SLICE
+            if expand.pays(self.expanded * len(self.costs) ** 2):
+                run, until = expand.compiled, current + SLICE
             bind(run, remainder, **self._fixed, **states.columns)(
                 horizon=horizon, table=table, numbers=numbers, target=goal, stop=min(stop, until)
             )
             self.expanded += int(numbers[NEXT]) - current
-
-    def _kernel(self, current: int) -> tuple[Callable[..., Any], int]:
-        """Return the loop to run now, and the state at which it is to stop."""
-        if not expand.pays(self.expanded * len(self.costs) ** 2):
-            return expand.plain, current + PLAIN_SLICE
-        return expand.compiled, current + SLICE
 
 
 def _shrink(states: _StateColumns, numbers: Integers, goal: float, width: int) -> float:

@@ -265,11 +265,12 @@ class OrderSearch:
 
         ``most``: how many programmes to solve.
         """
-        open_ = self._roots()
+        useful = (self.programme.most > 0) | ~self.optional
+        workers = tuple(np.flatnonzero(useful).tolist())
         counter = itertools.count()
         heap: list[Node] = []
-        for orders, undecided in open_:
-            self._push(heap, counter, orders, undecided)
+        for own in self.terms.own_choices():
+            self._push(heap, counter, Orders(own=own), workers)
         limit = self.programme.solved + most
         while heap and _beats(heap[0][0], self.best.value):
             if self.control.expired() or self.programme.solved > limit:
@@ -288,11 +289,6 @@ class OrderSearch:
             self.control.report(None, heap[0][0] if heap else None)
         bound = min(heap[0][0], self.best.value) if heap else self.best.value
         self.best = replace(self.best, bound=bound)
-
-    def _roots(self) -> list[tuple[Orders, tuple[int, ...]]]:
-        useful = (self.programme.most > 0) | ~self.optional
-        workers = tuple(np.flatnonzero(useful).tolist())
-        return [(Orders(own=own), workers) for own in self.terms.own_choices()]
 
     def _push(
         self,
