@@ -1,10 +1,11 @@
 """With which method ``auto`` ends when it plans an all-reduce.
 
-``python -m benchmarks.allreduce_methods ROWS.csv [--within 280] [--sample 3] [--page]``
+``python -m benchmarks.allreduce_methods ROWS.csv [--within 280] [--sample 7] [--page]``
 
 Problems are those of :mod:`benchmarks.collectives`, networks of six topologies, and tables of
 random times. A row is written as soon as it is known: a run that was stopped goes on. ``--sample
-3`` takes every third problem of each family; with ``--page`` nothing is solved.
+7`` takes every seventh problem of each family but the large ones; with ``--page`` nothing is
+solved.
 """
 
 from __future__ import annotations
@@ -27,17 +28,23 @@ from makespan.reduction.generate import generate
 from makespan.reduction.methods import AUTO
 
 SECONDS = 2.0
-FAMILIES = {"grid": "grid, equal times", "networks": "networks", "tables": "random tables"}
+FAMILIES = {
+    "grid": "grid",
+    "large": "over 8,000 sends",
+    "networks": "networks",
+    "tables": "random tables",
+}
 TOPOLOGIES = ("ring", "mesh", "torus", "switch", "nodes", "hypercube")
+LARGE = ((96, 64), (200, 64), (512, 24), (1024, 16))
 FIELDS = ("family", "problem", "method", "makespan", "bound", "status", "offered")
 
 
 def problems(family: str) -> Iterator[tuple[str, Reduction]]:
     """Yield the problems of a family, with a name each."""
-    if family == "grid":
-        for times, machines, segments in product(
-            collectives.TIMES, collectives.MACHINES, collectives.SEGMENTS
-        ):
+    if family in ("grid", "large"):
+        every = product(collectives.TIMES, collectives.MACHINES, collectives.SEGMENTS)
+        large = [(times, *size) for times in collectives.TIMES[1:5:2] for size in LARGE]
+        for times, machines, segments in every if family == "grid" else large:
             latency, transfer, reduce = times
             yield f"{times} {machines} {segments}", Reduction(
                 machines=machines, segments=segments, collective="all-reduce", latency=latency,
@@ -76,7 +83,8 @@ def run(path: Path, within: float, sample: int) -> None:
         if not file.tell():
             writer.writerow(FIELDS)
         for family in FAMILIES:
-            for name, problem in list(problems(family))[::sample]:
+            step = 1 if family == "large" else sample
+            for name, problem in list(problems(family))[::step]:
                 if (family, name) in done:
                     continue
                 if time.monotonic() > until:
@@ -97,8 +105,8 @@ def page(path: Path) -> None:
         "allreduce_methods",
         "All-reduces: the method of the best plan",
         f"How often each method made the plan with which `auto` ended after {SECONDS:g} s: on the "
-        "grid of the other tables of collectives, on networks (ring, mesh, torus, switch, nodes, "
-        "hypercube), and on tables of random times.",
+        "grid of the other tables of collectives, on larger ones with equal times, on networks "
+        "(ring, mesh, torus, switch, nodes, hypercube), and on tables of random times.",
         ("method", *FAMILIES.values(), "all", "offered"),
         clock="by the wall clock",
     )
@@ -115,7 +123,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows", type=Path)
     parser.add_argument("--within", type=float, default=280.0)
-    parser.add_argument("--sample", type=int, default=3)
+    parser.add_argument("--sample", type=int, default=7)
     parser.add_argument("--page", action="store_true")
     given = parser.parse_args()
     if not given.page:

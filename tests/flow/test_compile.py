@@ -27,10 +27,7 @@ ROOT = Path(__file__).parents[2]
 GIGABYTES = 2.0
 RARE = {
     "makespan.reduction.heuristics.annealing.anneal",
-    *(
-        f"makespan.reduction.exact.branching.{name}"
-        for name in ("alike", "decide", "hopeless", "signature")
-    ),
+    "makespan.reduction.exact.branching.decide",
 }
 """Kernels that no sample reaches: those of searches that small problems end before."""
 needs_compiler = pytest.mark.skipif(not jit.compiles(), reason="the compiler is off")

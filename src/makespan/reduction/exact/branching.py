@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.numeric.jit import kernel
+from makespan.core.numeric.jit import kernel, part
 
 FOUND = 1
 IMPOSSIBLE = 2
 UNDECIDED = 0
 
 PRIME = 2147483647
+NOBODY = -1
 
 
 @kernel
@@ -38,7 +39,7 @@ def growth_table(longest, length, period, prepare):
     return table
 
 
-@kernel
+@part
 def hopeless(
     now, deadline, latency, transfer, prepare, period, growth, last_growth, hold, unit, out_port,
     in_port, starts,
@@ -86,8 +87,10 @@ def hopeless(
     count = 0
     for machine in range(machines):
         soonest = -1
+        informed = False
         for segment in range(segments):
             if hold[machine, segment] >= 0:
+                informed = True
                 missing = False
                 for other in range(1, machines):
                     if hold[other, segment] < 0:
@@ -95,11 +98,6 @@ def hopeless(
                         break
                 if missing and (soonest < 0 or hold[machine, segment] < soonest):
                     soonest = hold[machine, segment]
-        informed = False
-        for segment in range(segments):
-            if hold[machine, segment] >= 0:
-                informed = True
-                break
         if soonest >= 0:
             start = max(max(soonest, unit[machine]) + prepare, out_port[machine], now)
         elif informed:
@@ -132,7 +130,13 @@ def hopeless(
     return total > 0
 
 
-@kernel
+@part
+def since(time, prepare, now):
+    """Return when something held from ``time`` on can be sent: 0 for never, 1 for before now."""
+    return 0 if time < 0 else max(time + prepare - now, -1) + 2
+
+
+@part
 def signature(now, latency, prepare, hold, unit, out_port, in_port, marks, columns, order, places):
     """Return a number for the state up to renaming machines and segments.
 
@@ -144,8 +148,7 @@ def signature(now, latency, prepare, hold, unit, out_port, in_port, marks, colum
         mixed = hold[0, segment] >= 0
         column = np.int64(mixed) * 0
         for machine in range(1, machines):
-            value = hold[machine, segment]
-            value = 0 if value < 0 else max(value + prepare - now, -1) + 2
+            value = since(hold[machine, segment], prepare, now)
             column += (value * value * 31 + value * 1009 + (value > 0) * 524287) % PRIME
         columns[segment] = column
     for machine in range(machines):
@@ -153,15 +156,13 @@ def signature(now, latency, prepare, hold, unit, out_port, in_port, marks, colum
         mark += (max(unit[machine] + prepare - now, -1) + 2) * 104729
         mark += (max(in_port[machine] - latency - now, -1) + 2) * 1299709
         for segment in range(segments):
-            value = hold[machine, segment]
-            value = 0 if value < 0 else max(value + prepare - now, -1) + 2
+            value = since(hold[machine, segment], prepare, now)
             mark += ((columns[segment] % 1000003 + 17) * (value * 2003 + 5)) % PRIME
         marks[machine] = mark
     for segment in range(segments):
         column = columns[segment] % 1000003 * 1000
         for machine in range(1, machines):
-            value = hold[machine, segment]
-            value = 0 if value < 0 else max(value + prepare - now, -1) + 2
+            value = since(hold[machine, segment], prepare, now)
             column += ((marks[machine] % 1000003 + 11) * (value * 4001 + 3)) % PRIME
         columns[segment] = column
         at = segment
@@ -179,24 +180,21 @@ def signature(now, latency, prepare, hold, unit, out_port, in_port, marks, colum
     one, two = np.int64(1), np.int64(7)
     for place in range(machines):
         machine = order[place]
-        for part in range(3):
-            if part == 0:
-                value = max(out_port[machine] - now, -1) + 2
-            elif part == 1:
-                value = max(unit[machine] + prepare - now, -1) + 2
-            else:
-                value = max(in_port[machine] - latency - now, -1) + 2
+        for value in (
+            max(out_port[machine] - now, -1) + 2,
+            max(unit[machine] + prepare - now, -1) + 2,
+            max(in_port[machine] - latency - now, -1) + 2,
+        ):
             one = (one * 1000003 + value) % PRIME
             two = (two * 998244 + value * 3 + 1) % 2147483629
         for at in range(segments):
-            value = hold[machine, places[at]]
-            value = 0 if value < 0 else max(value + prepare - now, -1) + 2
+            value = since(hold[machine, places[at]], prepare, now)
             one = (one * 1000003 + value) % PRIME
             two = (two * 998244 + value * 3 + 1) % 2147483629
     return one * 2147483648 + two
 
 
-@kernel
+@part
 def alike(hold, unit, out_port, in_port, now, latency, prepare, one, two):
     """Whether two machines are in the same state, as far as it matters from ``now`` on."""
     early = now - 1
@@ -208,12 +206,97 @@ def alike(hold, unit, out_port, in_port, now, latency, prepare, one, two):
         return False
     for segment in range(hold.shape[1]):
         first, second = hold[one, segment], hold[two, segment]
-        if first != second:
-            if first < 0 or second < 0:
-                return False
-            if max(first, second) + prepare >= now:
-                return False
+        if first != second and (first < 0 or second < 0 or max(first, second) + prepare >= now):
+            return False
     return True
+
+
+@part
+def has_twin(hold, unit, out_port, in_port, now, latency, prepare, machine, apart):
+    """Whether one of the machines before it, but the root and ``apart``, is in the same state."""
+    for other in range(1, machine):
+        if other != apart and alike(
+            hold, unit, out_port, in_port, now, latency, prepare, other, machine
+        ):
+            return True
+    return False
+
+
+@part
+def has_double(hold, now, prepare, segment):
+    """Whether a segment before it is held by the same machines, as far as it matters from now."""
+    for other in range(segment):
+        double = True
+        for machine in range(len(hold)):
+            one, two = hold[machine, other], hold[machine, segment]
+            if one != two and (one < 0 or two < 0 or max(one, two) + prepare >= now):
+                double = False
+                break
+        if double:
+            return True
+    return False
+
+
+@part
+def list_choices(
+    now, deadline, latency, transfer, prepare, hold, unit, out_port, in_port, choices
+):  # fmt: skip
+    """List the copies that can be added to a state, by start, then holders; return how many.
+
+    Of machines, and of segments, that are alike only the first is taken.
+    """
+    machines, segments = hold.shape
+    length = latency + transfer
+    count = 0
+    for sender in range(machines):
+        if has_twin(hold, unit, out_port, in_port, now, latency, prepare, sender, NOBODY):
+            continue
+        for segment in range(segments):
+            held = hold[sender, segment]
+            if held < 0 or has_double(hold, now, prepare, segment):
+                continue
+            ready = max(max(held, unit[sender]) + prepare, out_port[sender])
+            if ready + length > deadline:
+                continue
+            holders = 0
+            for machine in range(machines):
+                holders += hold[machine, segment] >= 0
+            for receiver in range(1, machines):
+                if receiver == sender or hold[receiver, segment] >= 0:
+                    continue
+                start = max(ready, in_port[receiver] - latency)
+                if start < now or start + length > deadline:
+                    continue
+                if has_twin(hold, unit, out_port, in_port, now, latency, prepare, receiver, sender):
+                    continue
+                place = count
+                while place > 0 and (
+                    choices[place - 1, 0] > start
+                    or (choices[place - 1, 0] == start and choices[place - 1, 1] > holders)
+                ):
+                    np.positive(choices[place - 1], choices[place])
+                    place -= 1
+                choices[place, 0], choices[place, 1], choices[place, 2] = start, holders, sender
+                choices[place, 3], choices[place, 4] = segment, receiver
+                count += 1
+    return count
+
+
+@part
+def enter_next(
+    start, sender, segment, receiver, latency, transfer, prepare, hold, unit, out_port, in_port,
+    depth,
+):  # fmt: skip
+    """Write the state after a copy one level below that before it."""
+    below = depth + 1
+    np.positive(hold[depth], hold[below])
+    np.positive(unit[depth], unit[below])
+    np.positive(out_port[depth], out_port[below])
+    np.positive(in_port[depth], in_port[below])
+    unit[below, sender] = max(hold[depth, sender, segment], unit[depth, sender]) + prepare
+    out_port[below, sender] = start + transfer
+    in_port[below, receiver] = start + latency + transfer
+    hold[below, receiver, segment] = start + latency + transfer
 
 
 @kernel
@@ -223,19 +306,41 @@ def decide(
 ):  # fmt: skip
     """Search for a broadcast that ends by ``deadline``, for at most ``steps`` states.
 
-    Every array has a level per copy: ``hold[level, machine, segment]`` and the ports' times are
-    the state before that copy, ``choices[level]`` the copies tried there as (start, holders,
-    sender, segment, receiver). ``known`` and ``rooms`` remember states from which too little time
-    was left. Returns a code and the level; call again with it to go on.
+    Parameters
+    ----------
+    deadline
+        By when all copies must have arrived.
+    latency, transfer, prepare
+        The same for all pairs and machines.
+    growth
+        That of :func:`growth_table`.
+    hold, unit, out_port, in_port, now
+        (level, machine, segment), (level, machine) and (level) The state before each copy: since
+        when machines hold segments, -1 for not yet; when units and ports are free; and the start
+        of the copy before it, before which none is added.
+    cursor
+        (level) How many choices were tried, -1 for a state that is new.
+    choices
+        (level, choice, 5) Start, holders, sender, segment and receiver; in the last row how many.
+    keys, known, rooms
+        (level), (slot), (slot) The signature of each state; states, and how much time was too
+        little from there.
+    depth, steps
+        The level to go on from, and how many states may be entered.
+
+    Returns
+    -------
+    tuple
+        A code and the level; call again with it to go on.
     """
     machines, segments = hold.shape[1], hold.shape[2]
     period = max(transfer, prepare)
-    length = latency + transfer
-    last_growth = length
+    last_growth = latency + transfer
     while last_growth < growth.shape[0] and growth[last_growth] < machines - 1:
         last_growth += 1
     levels = segments * (machines - 1)
     mask = known.shape[0] - 1
+    final = choices.shape[1] - 1
     marks = np.zeros(machines, np.int64)
     columns = np.zeros(segments, np.int64)
     order = np.zeros(machines, np.int64)
@@ -259,83 +364,15 @@ def decide(
                 keys[depth] = key
                 slot = key & mask
                 dead = known[slot] == key and rooms[slot] >= deadline - at
-            count = 0
-            if not dead:
-                for sender in range(machines):
-                    twin = False
-                    for other in range(1, sender):
-                        if alike(hold[depth], unit[depth], out_port[depth], in_port[depth], at,
-                                 latency, prepare, other, sender):  # fmt: skip
-                            twin = True
-                            break
-                    if twin:
-                        continue
-                    for segment in range(segments):
-                        held = hold[depth, sender, segment]
-                        if held < 0:
-                            continue
-                        double = False
-                        for other in range(segment):
-                            double = True
-                            for machine in range(machines):
-                                one = hold[depth, machine, other]
-                                two = hold[depth, machine, segment]
-                                if one != two:
-                                    early = one >= 0 and two >= 0
-                                    if not early or max(one, two) + prepare >= at:
-                                        double = False
-                                        break
-                            if double:
-                                break
-                        if double:
-                            continue
-                        ready = max(max(held, unit[depth, sender]) + prepare,
-                                    out_port[depth, sender])  # fmt: skip
-                        if ready + length > deadline:
-                            continue
-                        holders = 0
-                        for machine in range(machines):
-                            if hold[depth, machine, segment] >= 0:
-                                holders += 1
-                        for receiver in range(1, machines):
-                            if receiver == sender or hold[depth, receiver, segment] >= 0:
-                                continue
-                            start = max(ready, in_port[depth, receiver] - latency)
-                            if start < at or start + length > deadline:
-                                continue
-                            twin = False
-                            for other in range(1, receiver):
-                                if other != sender and alike(
-                                    hold[depth], unit[depth], out_port[depth], in_port[depth],
-                                    at, latency, prepare, other, receiver,
-                                ):  # fmt: skip
-                                    twin = True
-                                    break
-                            if twin:
-                                continue
-                            # insert in the order of start, then holders
-                            place = count
-                            while place > 0 and (
-                                choices[depth, place - 1, 0] > start
-                                or (
-                                    choices[depth, place - 1, 0] == start
-                                    and choices[depth, place - 1, 1] > holders
-                                )
-                            ):
-                                for part in range(5):
-                                    choices[depth, place, part] = choices[depth, place - 1, part]
-                                place -= 1
-                            choices[depth, place, 0] = start
-                            choices[depth, place, 1] = holders
-                            choices[depth, place, 2] = sender
-                            choices[depth, place, 3] = segment
-                            choices[depth, place, 4] = receiver
-                            count += 1
-            cursor[depth] = 0
-            choices[depth, choices.shape[1] - 1, 0] = count
+            cursor[depth] = choices[depth, final, 0] = 0
             if dead:
                 keys[depth] = -1
-        if cursor[depth] >= choices[depth, choices.shape[1] - 1, 0]:
+            else:
+                choices[depth, final, 0] = list_choices(
+                    at, deadline, latency, transfer, prepare, hold[depth], unit[depth],
+                    out_port[depth], in_port[depth], choices[depth],
+                )  # fmt: skip
+        if cursor[depth] >= choices[depth, final, 0]:  # all were in vain: remember it, go back
             if keys[depth] >= 0:
                 slot = keys[depth] & mask
                 room = deadline - now[depth]
@@ -348,20 +385,13 @@ def decide(
             continue
         choice = cursor[depth]
         cursor[depth] += 1
-        start = choices[depth, choice, 0]
-        sender = choices[depth, choice, 2]
-        segment = choices[depth, choice, 3]
-        receiver = choices[depth, choice, 4]
-        below = depth + 1
-        np.positive(hold[depth], hold[below])
-        np.positive(unit[depth], unit[below])
-        np.positive(out_port[depth], out_port[below])
-        np.positive(in_port[depth], in_port[below])
-        unit[below, sender] = max(hold[depth, sender, segment], unit[depth, sender]) + prepare
-        out_port[below, sender] = start + transfer
-        in_port[below, receiver] = start + length
-        hold[below, receiver, segment] = start + length
-        now[below] = start
-        cursor[below] = -1
-        depth = below
+        start, sender = choices[depth, choice, 0], choices[depth, choice, 2]
+        segment, receiver = choices[depth, choice, 3], choices[depth, choice, 4]
+        enter_next(
+            start, sender, segment, receiver, latency, transfer, prepare, hold, unit, out_port,
+            in_port, depth,
+        )  # fmt: skip
+        depth += 1
+        now[depth] = start
+        cursor[depth] = -1
     return UNDECIDED, depth

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.binding import bind
 from makespan.core.registry import Need
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
@@ -135,14 +136,9 @@ class _Search:
 
     def can_end_by(self, end: int, control: Control) -> bool | None:
         """Whether all copies can arrive by ``end``; None when time is up."""
-        from makespan.reduction.exact.branching import (
-            FOUND,
-            IMPOSSIBLE,
-            decide,
-        )
+        from makespan.reduction.exact.branching import FOUND, IMPOSSIBLE, decide
 
         machines, segments, levels = self.machines, self.segments, self.levels
-        decided: Any = decide
         hold = np.full((levels + 1, machines, segments), -1, dtype=np.int64)
         hold[0, 0] = 0
         unit, out_port, in_port = (
@@ -151,13 +147,16 @@ class _Search:
         now, keys = (np.zeros(levels + 1, dtype=np.int64) for _ in range(2))
         cursor = np.full(levels + 1, -1, dtype=np.int64)
         choices = np.zeros((levels + 1, machines * machines * segments + 1, 5), dtype=np.int64)
+        state = {"hold": hold, "unit": unit, "out_port": out_port, "in_port": in_port, "now": now}
+        decided = bind(
+            decide, deadline=end, latency=self.latency, transfer=self.transfer,
+            prepare=self.prepare, growth=self.growth, **state, cursor=cursor, choices=choices,
+            keys=keys, known=self.known, rooms=self.rooms,
+        )  # fmt: skip
         depth = 0
         while True:
             began = time.perf_counter()
-            code, depth = decided(
-                end, self.latency, self.transfer, self.prepare, self.growth, hold, unit, out_port,
-                in_port, now, cursor, choices, keys, self.known, self.rooms, depth, self.steps,
-            )  # fmt: skip
+            code, depth = decided(depth=depth, steps=self.steps)
             if code == FOUND:
                 self._path = choices[np.arange(levels), cursor[:levels] - 1]
                 return True

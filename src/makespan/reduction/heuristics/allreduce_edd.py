@@ -6,19 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.numeric.jit import loop
+from makespan.core.numeric.jit import loop, part
 from makespan.core.numeric.random import next_seed, uniform
-from makespan.reduction.heuristics import open_for
 from makespan.reduction.heuristics.allreduce_edd_phases import (
     NOTHING,
     UNSEEN,
-    choose_receiver,
-    choose_sender,
-    due_date,
+    choose_ends,
     first_along,
     go_to_sleep,
     look_later,
     send_one,
+    taken_since,
     wake_all,
     wake_up,
 )
@@ -97,6 +95,52 @@ class Aim(NamedTuple):
     manner: int
 
 
+@part
+def due_date(segment, end, complete, there, back, parts, holders, moved):  # type: ignore[no-untyped-def]
+    """Return when the next part, or else copy, of a segment is due."""
+    if holders[segment] > 0:
+        due = end - (back[len(back) - 1] - back[holders[segment] - 1])
+    else:
+        due = complete[segment] - there[parts[segment] - 1]
+    return due + moved[segment]
+
+
+@part
+def enter_parts(seed, spread, huge, ports, port, along, left, parts, freed, moved):  # type: ignore[no-untyped-def]
+    """Enter that every machine holds a part of all, and by how much dates move; return the seed."""
+    for machine in range(len(port)):
+        port[machine], along[machine] = machine % ports, NOTHING
+        left[machine] = len(port) // ports * len(parts)
+    for segment in range(len(parts)):
+        parts[segment], freed[segment] = len(port), huge
+        seed = next_seed(seed)
+        moved[segment] = spread * uniform(seed)
+    return seed
+
+
+@part
+def open_segments(  # type: ignore[no-untyped-def]
+    open_parts, machines, end, complete, there, back, parts, holders, moved, opened, due
+):
+    """Note when each segment is due, and whether some machine may look for it."""
+    for segment in range(len(due)):
+        if holders[segment] == 0:
+            opened[segment] = open_parts
+        else:
+            opened[segment] = holders[segment] < machines
+        due[segment] = due_date(segment, end, complete, there, back, parts, holders, moved)
+
+
+@part
+def first_due(sender, segment, opened, due, dues):  # type: ignore[no-untyped-def]
+    """Return what is due first: the part along a tree, or an open segment, of no sender yet."""
+    best = dues[sender, segment] + 0.0 if sender >= 0 else 0.0
+    for other in range(len(due)):
+        if opened[other] and (segment < 0 or due[other] < best):
+            segment, sender, best = other, NOTHING, due[other]
+    return sender, segment
+
+
 @loop(pays_from=2_000)
 def combine_and_copy(  # type: ignore[no-untyped-def]
     latency, transfer, combine, prepare, size, parents, children, dues, there, back, script, rows,
@@ -105,9 +149,9 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Combine each segment somewhere and copy it to all; return when the last send is done.
 
-    At every moment, of all sends that machines with free ports can make at once, the one that is
-    due first is made, then the next. The columns are those of :class:`Costs`, of
-    :class:`~makespan.reduction.heuristics.symmetry.Trees`, of :class:`Growth` and of :class:`Aim`.
+    At every moment, of all sends that machines with free ports can make at once, that which is due
+    first is made. The columns are those of :class:`Costs`, :class:`Growth`, :class:`Aim` and
+    :class:`~makespan.reduction.heuristics.symmetry.Trees`.
 
     Parameters
     ----------
@@ -115,42 +159,30 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
         (row, 3) Sender, receiver and segment that are sent first, in order.
     rows, times
         (send, 4), (send, 2) Get sender, receiver, segment, whether a copy; start and arrival.
-    seed
-        Of :func:`~makespan.core.numeric.random.next_seed`.
-    allowed, stop
-        Returns -1 where the end can't be below ``allowed``, where no machine can go on, or soon
-        after ``stop[0]`` is no longer 0.
+    seed, allowed, stop
+        Of the random numbers. Returns -1 where the end can't be below ``allowed``, where no machine
+        can go on, or soon after ``stop[0]`` is no longer 0.
     """
     machines, segments = parents.shape
-    pairs = 1 if latency.shape[0] > 1 else 0
     zero = latency[0, 0] * 0
     # tables of few types: what makes one is compiled for each
     whole = np.zeros((machines, segments), np.bool_)
     given = np.zeros((machines, segments), np.bool_)
     ready = np.zeros((machines, segments), latency.dtype)  # when a machine has its part, or all
-    clock = np.zeros((4, machines), latency.dtype)
-    out_port, in_port, unit = clock[0], clock[1], clock[2]
-    wake = clock[3]  # when a machine looks for a send, huge for never
+    clock = np.zeros((4, machines), latency.dtype)  # wake: when a machine looks, huge for never
+    out_port, in_port, unit, wake = clock[0], clock[1], clock[2], clock[3]
     freed = np.zeros((1, segments), latency.dtype)[0]  # when a taker has a free port
     got = np.zeros((machines, segments), rows.dtype)
     tried = np.zeros((machines, segments), rows.dtype)  # the last moment when there was no taker
     count = np.zeros((8, machines), rows.dtype)
-    port, owned, taken, copied_by = count[0], count[1], count[2], count[3]
-    left = count[4]  # parts that the machines at a port hold
-    looking, takers = count[5], count[6]  # who looks now, and who can take something, equal pairs
-    along = count[7]  # the part along a tree that a machine can send first
+    # by port: left are the parts that its machines hold; along is what one can send first in a tree
+    port, owned, taken, copied_by, left = count[0], count[1], count[2], count[3], count[4]
+    looking, takers, along = count[5], count[6], count[7]  # who looks now, and who can take
     state = np.zeros((3, segments), rows.dtype)
     parts, holders, freed_at = state[0], state[1], state[2]
     opened = np.zeros((1, segments), np.bool_)[0]
-    dates = np.zeros((2, segments), complete.dtype)
-    due, moved = dates[0], dates[1]
-    for machine in range(machines):
-        port[machine], along[machine] = machine % ports, NOTHING
-        left[machine] = machines // ports * segments
-    for segment in range(segments):
-        parts[segment], freed[segment] = machines, huge
-        seed = next_seed(seed)
-        moved[segment] = spread * uniform(seed)
+    due, moved = np.zeros((2, segments), complete.dtype)
+    seed = enter_parts(seed, spread, huge, ports, port, along, left, parts, freed, moved)
     heap = [(zero, 0)]
     heap.pop()
     now = last = zero
@@ -173,9 +205,10 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                 looks, takes = wake_up(
                     heap, now, seed, latency, wake, port, out_port, in_port, along, looking, takers
                 )
-                for other in range(segments):
-                    opened[other] = open_parts if holders[other] == 0 else holders[other] < machines
-                    due[other] = due_date(other, end, complete, there, back, parts, holders, moved)
+                open_segments(
+                    open_parts, machines, end, complete, there, back, parts, holders, moved, opened,
+                    due,
+                )  # fmt: skip
                 if looks == 0:
                     continue
             # choose what is due first, of parts along trees and of segments
@@ -183,10 +216,7 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                 now, backlog, looking, 0 if open_parts else looks, along, parents, children, dues,
                 given, got, ready, latency, transfer, size, port, in_port, unit,
             )  # fmt: skip
-            best = dues[sender, segment] + 0.0 if sender >= 0 else 0.0
-            for other in range(segments):
-                if opened[other] and (segment < 0 or due[other] < best):
-                    segment, sender, best = other, NOTHING, due[other]
+            sender, segment = first_due(sender, segment, opened, due, dues)
             if segment < 0:
                 seed = go_to_sleep(
                     heap, now, moment, huge, seed, backlog, looking, looks, wake, latency, transfer,
@@ -197,30 +227,20 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                 continue
             receiver = parents[sender, segment]
             if sender >= 0:
-                lasts = transfer[sender * pairs, receiver * pairs] * size[segment]
-                at = open_for(in_port[port[receiver]], unit[port[receiver]], lasts, backlog)
-                if at - latency[sender * pairs, receiver * pairs] > now:
-                    along[sender] = UNSEEN  # others have sent there since
+                if taken_since(
+                    sender, receiver, segment, now, backlog, latency, transfer, size, port,
+                    in_port, unit,
+                ):  # fmt: skip
+                    along[sender] = UNSEEN
                     continue
             else:
-                sender = choose_sender(
-                    segment, now, moment, holders[segment] > 0, manner, looking, looks, tried,
-                    latency, prepare, size, whole, given, ready, port, in_port, unit, copied_by,
-                    left,
-                )  # fmt: skip
-                if sender < 0:
-                    opened[segment] = False
-                    continue
-                seed = next_seed(seed)
-                receiver, takes, some = choose_receiver(
-                    sender, segment, now, holders[segment] > 0, manner,
-                    (seed >> 8) % max(1, takes), backlog, apart, huge, takers, takes, latency,
-                    transfer, combine, size, whole, given, ready, port, out_port, in_port, unit,
-                    owned, taken, left,
+                sender, receiver, takes, seed = choose_ends(
+                    segment, now, moment, holders[segment] > 0, manner, seed, backlog, apart, huge,
+                    looking, looks, takers, takes, opened, tried, latency, transfer, combine,
+                    prepare, size, whole, given, ready, port, out_port, in_port, unit, owned, taken,
+                    copied_by, left,
                 )  # fmt: skip
                 if receiver < 0:
-                    tried[sender, segment] = moment
-                    opened[segment] = pairs > 0 or some
                     continue
         arrival = send_one(
             done, sender, receiver, segment, rows, times, latency, transfer, combine, prepare, size,

@@ -17,16 +17,6 @@ NOTHING, UNSEEN = -1, -2  # of what a machine can send along a tree: there is no
 
 
 @part
-def due_date(segment, end, complete, there, back, parts, holders, moved):  # type: ignore[no-untyped-def]
-    """Return when the next part, or else copy, of a segment is due."""
-    if holders[segment] > 0:
-        due = end - (back[len(back) - 1] - back[holders[segment] - 1])
-    else:
-        due = complete[segment] - there[parts[segment] - 1]
-    return due + moved[segment]
-
-
-@part
 def wake_all(heap, seed, wake, port, out_port):  # type: ignore[no-untyped-def]
     """Let all machines look as soon as their ports are free, in any order; return the seed."""
     machines = len(port)
@@ -66,6 +56,17 @@ def wake_up(  # type: ignore[no-untyped-def]
 
 
 @part
+def taken_since(  # type: ignore[no-untyped-def]
+    sender, receiver, segment, now, backlog, latency, transfer, size, port, in_port, unit
+):
+    """Whether others have sent to a receiver since, so that it takes no part now."""
+    pairs = 1 if latency.shape[0] > 1 else 0
+    lasts = transfer[sender * pairs, receiver * pairs] * size[segment]
+    at = open_for(in_port[port[receiver]], unit[port[receiver]], lasts, backlog)
+    return at - latency[sender * pairs, receiver * pairs] > now
+
+
+@part
 def first_along(  # type: ignore[no-untyped-def]
     now, backlog, looking, looks, along, parents, children, dues, given, got, ready, latency,
     transfer, size, port, in_port, unit,
@@ -74,7 +75,6 @@ def first_along(  # type: ignore[no-untyped-def]
 
     What each can send is kept in ``along`` until it, or its receiver, has sent or taken something.
     """
-    pairs = 1 if latency.shape[0] > 1 else 0
     sender = segment = -1
     for place in range(looks):
         machine = looking[place]
@@ -87,10 +87,10 @@ def first_along(  # type: ignore[no-untyped-def]
                     or got[machine, other] < children[machine, other]
                 ):  # fmt: skip
                     continue
-                lag = latency[machine * pairs, parent * pairs]
-                lasts = transfer[machine * pairs, parent * pairs] * size[other]
-                at = open_for(in_port[port[parent]], unit[port[parent]], lasts, backlog)
-                if at - lag > now:
+                if taken_since(
+                    machine, parent, other, now, backlog, latency, transfer, size, port, in_port,
+                    unit,
+                ):  # fmt: skip
                     continue
                 first = along[machine]
                 if first < 0 or dues[machine, other] < dues[machine, first]:
@@ -266,6 +266,37 @@ def choose_receiver(  # type: ignore[no-untyped-def]
         if receiver < 0 or at < first or (at == first and score < fewest):
             receiver, first, fewest = machine, at, score
     return receiver, takes, some
+
+
+@part
+def choose_ends(  # type: ignore[no-untyped-def]
+    segment, now, moment, copied, manner, seed, backlog, apart, huge, looking, looks, takers, takes,
+    opened, tried, latency, transfer, combine, prepare, size, whole, given, ready, port, out_port,
+    in_port, unit, owned, taken, copied_by, left,
+):  # fmt: skip
+    """Return who sends a segment to whom, how many takers are left, and the seed.
+
+    The receiver is -1 where nobody can; the segment is then no longer ``opened``, or not with this
+    sender.
+    """
+    sender = choose_sender(
+        segment, now, moment, copied, manner, looking, looks, tried, latency, prepare, size, whole,
+        given, ready, port, in_port, unit, copied_by, left,
+    )  # fmt: skip
+    receiver = NOTHING
+    if sender < 0:
+        opened[segment] = False
+        return sender, receiver, takes, seed
+    seed = next_seed(seed)
+    receiver, takes, some = choose_receiver(
+        sender, segment, now, copied, manner, (seed >> 8) % max(1, takes), backlog, apart, huge,
+        takers, takes, latency, transfer, combine, size, whole, given, ready, port, out_port,
+        in_port, unit, owned, taken, left,
+    )  # fmt: skip
+    if receiver < 0:
+        tried[sender, segment] = moment
+        opened[segment] = latency.shape[0] > 1 or some
+    return sender, receiver, takes, seed
 
 
 @part

@@ -14,6 +14,7 @@ from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.jit import loop, part
 from makespan.core.numeric.random import next_seed
+from makespan.reduction.heuristics import copy_rows
 from makespan.reduction.heuristics.symmetry import Plan
 
 WATCHED_FROM = 5_000_000  # rows timed
@@ -96,10 +97,10 @@ def _trace_back(final, kept, path, awaited):  # type: ignore[no-untyped-def]
 def _move(current, trial, row, to):  # type: ignore[no-untyped-def]
     """Put a row of the plan at another place; those between go on by one."""
     if to > row:
-        np.positive(current[row + 1 : to + 1], trial[row:to])
+        copy_rows(current[row + 1 : to + 1], trial[row:to])
     else:
-        np.positive(current[to:row], trial[to + 1 : row + 1])
-    np.positive(current[row : row + 1], trial[to : to + 1])
+        copy_rows(current[to:row], trial[to + 1 : row + 1])
+    copy_rows(current[row : row + 1], trial[to : to + 1])
 
 
 @part
@@ -275,7 +276,7 @@ def shorten(  # type: ignore[no-untyped-def]
             break
         if turn > 0:
             found = _trace_back(final, kept, path, awaited)
-            np.positive(current, trial)
+            copy_rows(current, trial)
             seed = next_seed(seed)
             place = (seed >> 8) % found
             seed = next_seed(seed)
@@ -299,7 +300,7 @@ def shorten(  # type: ignore[no-untyped-def]
                 seed = _send_otherwise(current, trial, row, some, kind == 6, machines, seed)
         ready[:] = zero
         origin[:] = NOTHING
-        np.positive(holds, has)
+        copy_rows(holds, has)
         np.positive(parts, left)
         free[:] = zero
         user[:] = NOTHING
@@ -319,9 +320,9 @@ def shorten(  # type: ignore[no-untyped-def]
         if turn == 0 or end < reached or late <= few or nearly:
             if turn == 0 or end < least or (end == least and late <= fewest):
                 least, fewest = end, late
-                np.positive(trial, rows)
-                np.positive(trial_times, times)
+                copy_rows(trial, rows)
+                copy_rows(trial_times, times)
             reached, few, final = end, late, latest
-            np.positive(trial, current)
-            np.positive(waits, kept)
+            copy_rows(trial, current)
+            copy_rows(waits, kept)
     return least

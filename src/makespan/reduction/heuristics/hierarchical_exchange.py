@@ -296,17 +296,14 @@ class Manner(NamedTuple):
         return self._replace(unsent=float(rng.random() ** 2))
 
 
-MANNERS = (
-    Manner(np.inf, 0.0, np.inf),
-    Manner(3, 0.0, np.inf),
-    Manner(np.inf, 0.15, np.inf),
-    Manner(3, 0.15, np.inf),
-    Manner(np.inf, 0.3, 2.0),
-    Manner(np.inf, 0.2, 1.0),
-    Manner(4, 0.6, 1.0),
-    Manner(np.inf, 0.1, 1.5),
-    Manner(np.inf, 0.1, 3.0),
-)
+MANNERS = tuple(
+    Manner(*each)
+    for each in (
+        (np.inf, 0.0, np.inf), (3, 0.0, np.inf), (np.inf, 0.15, np.inf), (3, 0.15, np.inf),
+        (np.inf, 0.3, 2.0), (np.inf, 0.2, 1.0), (4, 0.6, 1.0), (np.inf, 0.1, 1.5),
+        (np.inf, 0.1, 3.0),
+    )
+)  # fmt: skip
 
 
 class Shape(NamedTuple):
@@ -339,10 +336,6 @@ class InTurns(NamedTuple):
     shape: Shape
     manner: Manner
     rows: Integers
-
-
-def end_of(plan: InTurns) -> float:
-    return plan.end
 
 
 def take_turns(problem: Reduction, shape: Shape, manner: Manner) -> InTurns:

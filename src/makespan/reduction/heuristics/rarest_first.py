@@ -13,13 +13,14 @@ import numpy as np
 
 from makespan.core.numeric.jit import loop
 from makespan.core.numeric.random import next_seed
-from makespan.reduction.heuristics import strike_off
 from makespan.reduction.heuristics.rarest_first_phases import (
     NOT_TWICE,
     PATIENT,
     bring_near,
     choose_receiver,
     choose_segment,
+    count_held,
+    enter_copy,
     enter_holders,
     send_copy,
 )
@@ -96,12 +97,11 @@ def spread(  # type: ignore[no-untyped-def]
     units = 1 if prepare.shape[0] > 1 else 0
     zero = latency[0, 0] * 0
     ports = owner.shape[0]
-    most = max(machines, ports)
     # tables of few types: what makes one is compiled for each
     hold = np.zeros((machines, segments), latency.dtype)
     hold[:] = -1
     entered = machines if entries is None else entries.max() + 1
-    clock = np.zeros((4, max(most, entered, links)), latency.dtype)
+    clock = np.zeros((4, max(machines, ports, entered, links)), latency.dtype)
     unit, out_port, in_port, link = clock[0], clock[1], clock[2], clock[3]
     near = np.zeros((segments if shared is not None else 0, machines), np.bool_)
     once = (style & NOT_TWICE) != 0
@@ -111,21 +111,13 @@ def spread(  # type: ignore[no-untyped-def]
     holders, left, active = of_segment[0], of_segment[1], of_segment[2]
     lacking = np.empty((segments, machines), np.int32)
     place = np.empty((segments, machines), np.int32)
-    count = 0
-    for machine in range(machines):
-        for segment in range(segments):
-            count += holds[machine, segment]
-            if holds[machine, segment] and shared is not None and once:
-                bring_near(segment, machine, shared, transfer, near)
-    own = np.zeros((1, count), copies.dtype)[0]
-    of_machine = np.zeros((3, most), copies.dtype)
+    own = np.zeros((1, count_held(holds, once, shared, transfer, near)), copies.dtype)[0]
+    of_machine = np.zeros((3, max(machines, ports)), copies.dtype)
     owned, released, until = of_machine[0], of_machine[1], of_machine[2]
     total = enter_holders(
         holds, lacks, release, first, offered, hold, holders, lacking, place, left, own, released,
-        until,
+        until, queued,
     )  # fmt: skip
-    for segment in range(segments):
-        queued[segment] = left[segment] == 0
     heap = [(zero, 0)]
     heap.pop()
     for port in range(ports):
@@ -178,16 +170,12 @@ def spread(  # type: ignore[no-untyped-def]
         end = max(end, arrival)
         if end >= allowed:
             return zero - 1
-        copies[written, 0], copies[written, 1], copies[written, 2] = sender, receiver, segment
         times[written, 0], times[written, 1] = start, arrival
+        active_count = enter_copy(
+            written, sender, receiver, segment, copies, queued, active, active_count, owned,
+            holders, lacking, place, left,
+        )  # fmt: skip
         written += 1
-        if not queued[segment]:
-            queued[segment] = True
-            active[active_count] = segment
-            active_count += 1
-        owned[receiver] += 1
-        strike_off(segment, receiver, lacking, place, left)
-        holders[segment] += 1
         if written > scripted or scripted == 0:  # both look for what to send next
             following = prepare[sender * units] * size[segment]
             heappush(heap, (max(out_port[port], unit[port] + following), port))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.numeric.jit import part
 from makespan.core.numeric.random import next_seed, uniform
-from makespan.reduction.heuristics import links_open, start_of, worked
+from makespan.reduction.heuristics import links_open, start_of, strike_off, worked
 
 RELEASE_FIRST = 1  # who has a segment first sends a new one whenever there is one
 NEEDIEST = 2  # of equally early receivers the one with the fewest segments, else any
@@ -25,8 +25,33 @@ def bring_near(segment, machine, shared, transfer, near):  # type: ignore[no-unt
 
 
 @part
+def count_held(holds, once, shared, transfer, near):  # type: ignore[no-untyped-def]
+    """Return how much is held from the start; note who can get it over links of its own."""
+    count = 0
+    for machine in range(len(holds)):
+        for segment in range(holds.shape[1]):
+            count += holds[machine, segment]
+            if holds[machine, segment] and shared is not None and once:
+                bring_near(segment, machine, shared, transfer, near)
+    return count
+
+
+@part
 def enter_holders(  # type: ignore[no-untyped-def]
-    holds, lacks, release, first, offered, hold, holders, lacking, place, left, own, released, until
+    holds,
+    lacks,
+    release,
+    first,
+    offered,
+    hold,
+    holders,
+    lacking,
+    place,
+    left,
+    own,
+    released,
+    until,
+    queued,
 ):
     """Enter who has and who lacks what; return how many copies there are to make.
 
@@ -43,6 +68,8 @@ def enter_holders(  # type: ignore[no-untyped-def]
     own, released, until
         What machines have from the start, one machine after another; by port, the place of what it
         releases next; by machine, the end of what is its own.
+    queued
+        (segment) Whether somebody sent it, or nobody lacks it.
     """
     machines = len(holds)
     count = total = 0
@@ -60,6 +87,8 @@ def enter_holders(  # type: ignore[no-untyped-def]
                 left[segment] += 1
                 total += 1
         until[machine] = count
+    for segment in range(len(left)):
+        queued[segment] = left[segment] == 0
     return total
 
 
@@ -202,6 +231,23 @@ def send_copy(  # type: ignore[no-untyped-def]
     unit[port], out_port[port], in_port[entry] = begin, start + lasts, arrival
     hold[receiver, segment] = arrival
     return start, arrival
+
+
+@part
+def enter_copy(  # type: ignore[no-untyped-def]
+    written, sender, receiver, segment, copies, queued, active, active_count, owned, holders,
+    lacking, place, left,
+):  # fmt: skip
+    """Write a copy down and enter that its receiver holds it; return how many are active."""
+    copies[written, 0], copies[written, 1], copies[written, 2] = sender, receiver, segment
+    if not queued[segment]:
+        queued[segment] = True
+        active[active_count] = segment
+        active_count += 1
+    owned[receiver] += 1
+    strike_off(segment, receiver, lacking, place, left)
+    holders[segment] += 1
+    return active_count
 
 
 @part

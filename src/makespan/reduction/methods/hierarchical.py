@@ -22,7 +22,6 @@ from makespan.reduction.heuristics.hierarchical_exchange import (
     PART,
     InTurns,
     Shape,
-    end_of,
     places_of,
     take_turns,
 )
@@ -100,7 +99,7 @@ def _planned(problem: Reduction, control: Control, met: float) -> Schedule:
             if found and control.expired():
                 break
             found.append(take_turns(problem, shape, manner))
-    found.sort(key=end_of)
+    found.sort(key=lambda each: each.end)
     first = found[0]
     best = _schedule(problem, first)
     if sends_in(problem) >= MANY and best.makespan > met:
@@ -126,7 +125,7 @@ def _near(problem: Reduction, control: Control, found: list[InTurns]) -> list[In
             insort(
                 known,
                 take_turns(problem, chosen.shape, chosen.manner.moved(control.rng)),
-                key=end_of,
+                key=lambda each: each.end,
             )
             known.pop()
     return known

@@ -144,9 +144,7 @@ def _turns(parents: Any, delays: Any, lasts: Any, works: Any, backfilling: bool)
     """
     machines, segments = parents.shape
     complete = np.zeros((machines, segments))
-    sending = np.zeros(machines)
-    receiving = np.zeros(machines)
-    combining = np.zeros(machines)
+    sending, receiving, combining = np.zeros((3, machines))
     waits = np.zeros((machines, segments), np.int32)
     gone = np.zeros((machines, segments), np.bool_)
     patient = np.zeros((machines, segments), np.bool_)  # waits for its receiver only
@@ -239,12 +237,10 @@ def _turns(parents: Any, delays: Any, lasts: Any, works: Any, backfilling: bool)
                     heappush(calls, first)
                 continue
             start, segment, machine = first
-            order[count, 0] = machine
-            order[count, 1] = segment
+            order[count, 0], order[count, 1] = machine, segment
             count += 1
             gone[machine, segment] = True
-            after = start + lasts[machine, segment]
-            sending[machine] = after
+            sending[machine] = start + lasts[machine, segment]
             receiving[to] = start + delays[machine, segment] + lasts[machine, segment]
             combining[to] = max(combining[to], receiving[to]) + works[machine, segment]
             complete[to, segment] = combining[to]
