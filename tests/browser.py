@@ -18,6 +18,14 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 TURNING = "turned = new Promise(done => addEventListener('wheel', done, {once: true})); 0"
 PATIENCE = 60.0
 LAUNCHES = 4
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-back-forward-cache",  # a page that was left is not kept
+    "--disable-site-isolation-trials",  # and the next one takes its process
+    "--process-per-site",
+    "--renderer-process-limit=1",
+)
 DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 
 
@@ -30,9 +38,7 @@ def _launched(playwright: Playwright) -> Any:
     """Start Chromium, which on a busy machine may take more than one try."""
 
     def launch() -> Any:
-        return playwright.chromium.launch(
-            executable_path=chromium(), args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
+        return playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
 
     for _ in range(LAUNCHES - 1):
         with suppress(Error):

@@ -39,9 +39,10 @@ def costs_of(family: str, rng, resources: int, tasks: int):
     return costs
 
 
+@pytest.mark.parametrize("forced", [False, pytest.param(True, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("seed", few(3, 1, thorough=3))
-def test_all_ways_agree(family, seed, monkeypatch):
+def test_all_ways_agree(family, seed, forced, monkeypatch):
     """Makespan, counts, most tasks and totals do not depend on the loops that found them."""
     rng = np.random.default_rng(seed)
     resources, tasks = int(rng.integers(2, 8)), 2 * int(rng.integers(100, 400)) + 1
@@ -49,16 +50,16 @@ def test_all_ways_agree(family, seed, monkeypatch):
     problem = Partition(tasks=tasks, costs=costs)
     most = Partition(tasks=tasks, costs=costs, require="most")
     sums = Partition(tasks=tasks, costs=costs, objective="total", require="most")
-    plain = [solve(p) for p in (problem, most, sums)]
-    monkeypatch.setattr(jit, "forced", True)
-    compiled = [solve(p) for p in (problem, most, sums)]
+    usual = [solve(p) for p in (problem, most, sums)]
+    monkeypatch.setattr(jit, "forced", forced)
+    all_alike = [solve(p) for p in (problem, most, sums)]
     table = [solve(p, method="dynamic-programming") for p in (problem, most, sums)]
-    for one, other, third in zip(plain, compiled, table, strict=True):
+    for one, other, third in zip(usual, all_alike, table, strict=True):
         assert one.status == other.status == third.status
         assert one.notes[0] == other.notes[0] == third.notes[0]
-    for one, other, third in zip(plain[:2], compiled[:2], table[:2], strict=True):
+    for one, other, third in zip(usual[:2], all_alike[:2], table[:2], strict=True):
         assert one.makespan == other.makespan == third.makespan
         assert one.answer == other.answer == third.answer
-    if plain[2].objective is not None:
-        values = [results[2].objective.value for results in (plain, compiled, table)]
+    if usual[2].objective is not None:
+        values = [results[2].objective.value for results in (usual, all_alike, table)]
         assert all(isclose(value, values[0], rel_tol=1e-12) for value in values)

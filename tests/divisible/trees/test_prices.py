@@ -74,7 +74,7 @@ def _large(seed: int, count: int) -> Tree:
     return Tree(nodes)
 
 
-@pytest.mark.parametrize("load", few([30.0, 10.0], 1))
+@pytest.mark.parametrize("load", few([30.0, 10.0], 0, thorough=2))
 def test_a_thousand_nodes_are_within_two_percent(load: float) -> None:
     """Also where little load makes start-ups weigh more."""
     problem = DivisibleLoad(load=load, platform=_large(1, 1000))

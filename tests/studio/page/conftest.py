@@ -12,7 +12,7 @@ REFUSALS = "Failed to load resource"  # what a browser says of each answer that 
 INSIDE = ("about:", "data:", "blob:")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def opened() -> Iterator[Browser]:
     if chromium() is None:
         pytest.skip("no Chromium found; install one to test pages (chromium)")
