@@ -93,31 +93,26 @@ def generate(
     [10.0, 10.0, 10.0]
     """
     _check_options(locals())
-    count = workers + (topology == "tree")
     spread = _Spread(rng, heterogeneity)
-    compute = ratio * spread.drawn(count)
+    compute = ratio * spread.drawn(workers + (topology == "tree"))
     if topology == "sources":
         alone = ratio * spread.drawn(sources) if master_computes else np.full(sources, np.inf)
-        send = spread.drawn(sources * workers).reshape(sources, workers)
-        scale = latency * load / workers
-        fixed = scale * spread.drawn(send.size).reshape(send.shape)
+        send = spread.drawn(sources * workers)
+        fixed = latency * load / workers * spread.drawn(len(send))
         return _of_sources(load / sources, send, fixed, compute, alone)
-    send = spread.drawn(count if topology != "bus" else 1)
+    send = spread.drawn(1 if topology == "bus" else len(compute))
     fixed = latency * load / workers * spread.drawn(len(send)) if latency else np.zeros(len(send))
-    columns: dict[str, Any] = {"compute_per_unit": compute, "send_per_unit": send}
-    columns["send_fixed"] = fixed
     if topology == "tree":
+        columns = {"compute_per_unit": compute, "send_per_unit": send, "send_fixed": fixed}
         return _tree(rng, columns, load, children, root_computes=master_computes)
     own = ratio * float(spread.drawn(1)[0]) if master_computes else None
-    columns = {name: np.broadcast_to(column, (workers,)) for name, column in columns.items()}
-    if returns:
-        columns["return_per_unit"] = returns * columns["send_per_unit"]
-    if slowdown > 1:
-        size = load / workers / 2
-        columns["compute_beyond"] = [((size, slowdown * cost),) for cost in compute.tolist()]
-    return DivisibleLoad(
-        load=load, platform=Star.from_arrays(master=Master(compute=own), **columns)
-    )
+    size = load / workers / 2
+    beyond = [((size, slowdown * cost),) for cost in compute.tolist()] if slowdown > 1 else None
+    some = 0 if topology == "bus" else slice(None)
+    return DivisibleLoad(load=load, platform=Star.from_arrays(
+        compute_per_unit=compute, compute_beyond=beyond, send_per_unit=send[some],
+        send_fixed=fixed[some], return_per_unit=returns * send[some], master=Master(compute=own),
+    ))  # fmt: skip
 
 
 def _check_options(given: dict[str, Any]) -> None:
@@ -150,9 +145,10 @@ class _Spread:
 def _of_sources(
     held: float, send: Floats, fixed: Floats, compute: Floats, own: Floats
 ) -> DivisibleLoad:
+    tables = (column.reshape(len(own), -1).tolist() for column in (fixed, send))
     holders = [
         Source(load=held, send=tuple(map(Affine, *costs)), compute=None if np.isinf(mine) else mine)
-        for *costs, mine in zip(fixed.tolist(), send.tolist(), own.tolist(), strict=True)
+        for *costs, mine in zip(*tables, own.tolist(), strict=True)
     ]
     crew = [Worker(compute=cost) for cost in compute.tolist()]
     return DivisibleLoad(platform=Sources(holders, crew))
