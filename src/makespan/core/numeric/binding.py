@@ -49,7 +49,11 @@ def bind(form: Callable[..., Any], /, *groups: Any, **columns: Any) -> Callable[
         _take(form, names, bound, fields(group))
     _take(form, names, bound, columns)
 
+    whole = [bound[name] for name in names] if len(bound) == len(names) else None
+
     def call(*last: Any, **others: Any) -> Any:
+        if whole is not None and not last and not others:
+            return form(*whole)
         values = dict(bound)
         _take(form, names, values, others)
         left = [name for name in names if name not in values]

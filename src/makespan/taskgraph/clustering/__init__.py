@@ -105,22 +105,22 @@ class ScheduledGraph:
         self._run = bind(
             loop, **{name: column(each) for name, each in read.items()}, level=self._level,
             finish=self._finish, before=self._before,
-            zeroed=self._zeroed,
+            zeroed=self._zeroed, cluster=self.cluster, order=self._order,
         )  # fmt: skip
         self._members: dict[int, list[int]] = {}  # of clusters that were merged
 
     def assign(self, cluster: Integers) -> None:
         """Set the clusters of all tasks at once."""
         dag, edge = self._dag, self._edge
-        self.cluster = self._column(cluster)
+        self.cluster[:] = self._column(cluster)
         if self._zeroed:  # sorted here, as many tasks may change places
             inside = cluster[dag.source] == cluster[dag.target]
             level = levels(dag, self._task, np.where(inside, 0.0, edge))
-            self._order = self._column(by_level(dag, level))
+            self._order[:] = self._column(by_level(dag, level))
 
     def parallel_time(self) -> float:
         """Return the parallel time of the present clustering. Complexity: O(n + e), and sorting."""
-        return float(self._run(cluster=self.cluster, order=self._order))
+        return float(self._run())
 
     def dominant_sequence(self) -> tuple[int, ...]:
         """Return the longest path at the last call of :meth:`parallel_time`."""

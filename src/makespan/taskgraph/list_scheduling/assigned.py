@@ -131,7 +131,9 @@ def planned(
     }  # fmt: skip
     links = {"rates": routing.rates.ravel(), "setup": routing.setup}
     pairs = {"machines": len(routing.delay), "nodes": len(routing.rates)}
-    room = 0 if len(routing.rates) == 1 else count_hops.run_by_name(steps, sent, {}, **pairs)
+    room = 0
+    if len(routing.rates) > 1:
+        room = count_hops.run(steps, (*sent.values(),), (), (*pairs.values(),))
     values = {
         "machine": place, "peer": -1, "item": np.arange(count), "amount": dag.work,
         "start": start, "end": ends,
