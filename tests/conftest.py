@@ -6,11 +6,12 @@ import pytest
 from hypothesis import settings
 
 from makespan.core.numeric import jit
+from tests.thorough import EXAMPLES
 
 collect_ignore = ["oracles/taskgraph_simgrid.py"]  # a program for another interpreter
 
-for profile, examples in (("few", 30), ("many", 100)):  # of properties that name no number
-    settings.register_profile(profile, deadline=None, max_examples=examples)
+for profile, tries in (("few", EXAMPLES), ("many", 100)):
+    settings.register_profile(profile, deadline=None, max_examples=tries)
 settings.load_profile("few")  # no deadline: a busy machine is no mistake
 
 

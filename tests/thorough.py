@@ -11,9 +11,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 THOROUGH = 3
 """How many times as many inputs as the fast tests take the thorough ones take with them."""
+
+
+EXAMPLES = 30
+"""On how many inputs of Hypothesis the fast tests try a property that names no number."""
 
 
 def few(inputs: int | Iterable[Any], fast: int, thorough: int | None = None) -> list[Any]:
@@ -37,3 +42,11 @@ def few(inputs: int | Iterable[Any], fast: int, thorough: int | None = None) -> 
 def up_to(fast: int, thorough: int) -> list[Any]:
     """Return how many inputs one run of a test tries: a few, and many in the thorough tests."""
     return [fast, pytest.param(thorough, marks=pytest.mark.thorough)]
+
+
+def examples(fast: int) -> settings:
+    """Try a property on as many examples, and on three times as many in the thorough tests.
+
+    What names no number is tried on :data:`EXAMPLES`, there on more, by the profile ``many``.
+    """
+    return settings(max_examples=fast * settings().max_examples // EXAMPLES)

@@ -16,6 +16,7 @@ from makespan import Experiment, Grid, Overview, Record, experiment, report, sav
 from makespan.cli.main import run
 from makespan.core.errors import FileError, InputError
 from makespan.lab.statistics import critical_difference, mean_ranks
+from tests.thorough import examples
 
 
 def row(
@@ -178,7 +179,7 @@ def test_plans_of_any_length_are_ranked() -> None:
     assert list(overview.ranks) == ["q", "p"]
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(st.data())
 def test_any_rows_have_a_report(data: st.DataObject) -> None:
     """Whatever is missing: text, page, picture and LaTeX are made."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, solve
 from makespan.core.control import Control
@@ -121,7 +121,6 @@ def test_auto_takes_the_rule():
 numbers = st.floats(0.0, 8.0).map(lambda value: round(value, 2))
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     workers=st.lists(
         st.tuples(numbers, st.just(0.5), numbers, numbers.map(lambda value: value + 0.25)),

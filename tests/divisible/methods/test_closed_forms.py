@@ -129,7 +129,6 @@ def test_bad_order_drops_a_worker():
 costs = st.floats(0.01, 100)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(costs, costs), min_size=1, max_size=4), st.none() | costs)
 def test_star_is_the_best_of_all_orders(workers, own):
     """The star optimum equals the least linear programme over all orders."""
@@ -159,7 +158,6 @@ def test_fixed_order_against_the_linear_programme():
         assert result.makespan == pytest.approx(expected, rel=1e-7)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(costs, costs), min_size=1, max_size=6), st.floats(0.1, 50))
 def test_deadline_inverts_makespan(workers, deadline):
     """The most load by a deadline takes exactly until the deadline."""

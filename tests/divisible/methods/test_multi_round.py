@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, check, solve
 from makespan.core.control import Control
@@ -256,7 +256,6 @@ def test_best_rounds_beat_uniform_rounds_on_equal_workers():
     ),
     picks=st.lists(st.integers(0, 3), min_size=1, max_size=12),
 )
-@settings(max_examples=60, deadline=None)
 def test_merged_rounds_end_at_most_twice_as_late(table, picks):
     """The factor-2 theorem: all rounds merged into one end within twice the makespan."""
     names = [f"P{pick % len(table) + 1}" for pick in picks]

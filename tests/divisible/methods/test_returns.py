@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from makespan import (
     Affine,
@@ -26,7 +26,7 @@ from makespan import (
 from makespan.cli.main import run
 from makespan.divisible.rates import shares
 from tests.oracles import divisible_returns as oracle
-from tests.thorough import few
+from tests.thorough import examples, few
 
 CASES = {
     case["name"]: case
@@ -305,7 +305,7 @@ positive = numbers.map(lambda value: value + 0.25)
 stars = st.lists(st.tuples(numbers, positive, positive), min_size=1, max_size=4)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(workers=stars, load=st.floats(0.1, 100.0), factor=st.sampled_from([1e-7, 0.5, 3.0, 1e6]))
 def test_scaling(workers, load, factor):
     """With all seconds times f the makespan is times f; costs of a smaller unit give the same."""
@@ -318,7 +318,7 @@ def test_scaling(workers, load, factor):
     assert units.makespan == pytest.approx(plain.makespan, rel=1e-7)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(workers=stars, data=st.data())
 def test_renaming_and_reversing_time(workers, data):
     """The optimum depends neither on the names nor, with c and d exchanged, on time's direction."""
@@ -333,7 +333,7 @@ def test_renaming_and_reversing_time(workers, data):
     assert ends[1:] == pytest.approx([ends[0]] * 2, rel=1e-7)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(workers=stars, ports=st.sampled_from([1, 2]))
 def test_the_search_is_never_behind_a_discipline(workers, ports):
     """The best pair is not behind the best FIFO and LIFO, nor ahead of two ports or no returns."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, solve
 from makespan.core.control import Control
@@ -197,7 +197,6 @@ stars = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(workers=stars, load=st.floats(0.1, 100.0), factor=st.sampled_from([1e-7, 0.5, 3.0, 1e6]))
 def test_scaling_time_and_load(workers, load, factor):
     """With all seconds times f the makespan is times f; costs a smaller unit give the same."""
@@ -210,7 +209,6 @@ def test_scaling_time_and_load(workers, load, factor):
     assert units.makespan == pytest.approx(plain.makespan, rel=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(workers=stars, load=st.floats(0.1, 100.0), data=st.data())
 def test_renaming(workers, load, data):
     """The makespan does not depend on the order in which the workers are listed."""
@@ -222,7 +220,6 @@ def test_renaming(workers, load, data):
     assert first.makespan == pytest.approx(second.makespan, rel=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(workers=stars, load=st.floats(0.1, 100.0))
 def test_auto_is_never_worse_than_a_heuristic(workers, load):
     """auto proves its plan, valid and never behind the plan for large loads or one worker."""
@@ -234,7 +231,6 @@ def test_auto_is_never_worse_than_a_heuristic(workers, load):
     assert result.makespan <= alone * (1 + 1e-12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(workers=stars, horizon=st.floats(0.5, 60.0), data=st.data())
 def test_remainder_is_an_upper_bound(workers, horizon, data):
     """What a sequence does in the time left is never above the tabulated bound."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, Star, Worker, solve
 from makespan.divisible.published import fractions as exact
@@ -83,7 +83,6 @@ def test_affine_orders_of_the_cases(name):
     assert list(plan.loads) == [Fraction(text) for text in expected["loads_in_order_exact"]]
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     workers=st.lists(st.tuples(fractions, fractions), min_size=1, max_size=6),
     load=fractions,
@@ -102,7 +101,6 @@ def test_what_the_plans_mean(workers, load, master):
     assert master is None or plan.master * master == plan.makespan
 
 
-@settings(max_examples=40, deadline=None)
 @given(workers=st.lists(st.tuples(fractions, fractions), min_size=1, max_size=4), load=fractions)
 def test_best_order_is_the_star(workers, load):
     """The star's closed form is the best of all orders, and no order with drops is better."""
@@ -113,7 +111,6 @@ def test_best_order_is_the_star(workers, load):
     assert exact.star(load, *zip(*workers, strict=True)).makespan == best
 
 
-@settings(max_examples=40, deadline=None)
 @given(workers=st.lists(st.tuples(fractions, fractions), min_size=1, max_size=6), load=fractions)
 def test_floats_agree(workers, load):
     """solve gives the same makespans to 1e-12: the best order, the order given, and a bus."""

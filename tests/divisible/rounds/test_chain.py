@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, Star, Worker, solve
 from makespan.core.control import Control
@@ -280,7 +280,6 @@ def test_long_sequences_compile(monkeypatch):
     beta=st.fractions(0, 1, max_denominator=8),
     first=st.fractions(1, 50, max_denominator=4),
 )
-@settings(max_examples=60, deadline=None)
 def test_the_generating_function(workers, rounds, ratio, alpha, beta, first):
     """In fractions: denominator times the chunks of the recursion is the corrected numerator.
 

@@ -12,6 +12,7 @@ from makespan.drawing.diagram.layers import layers_of
 from makespan.drawing.diagram.layout import lay_out
 from makespan.drawing.diagram.mpl import draw_on
 from makespan.drawing.diagram.thin import MOST_EDGES, MOST_NODES, thinned
+from tests.thorough import examples
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -55,7 +56,7 @@ def passes_through(way, box):
     return bool(((points > box[:2] + 1.0) & (points < box[:2] + box[2:] - 1.0)).all(axis=1).any())
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.integers(1, 60), st.integers(0, 10**6), st.sampled_from([0.02, 0.1, 0.2]))
 def test_layers_have_no_overlaps_and_lines_pass_no_box(count, seed, share):
     """Boxes stand apart; each line leads from the border of its source to that of its target."""
@@ -115,7 +116,7 @@ def test_few_labels_all_have_room():
         assert not lay_out(random_diagram(12, seed, 0.15)).unlabelled
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.integers(2, 20), st.integers(0, 10**6))
 def test_boxes_in_given_places_are_spread_out(count, seed):
     """Boxes keep the order of their places, and stand apart."""

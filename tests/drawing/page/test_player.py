@@ -76,6 +76,8 @@ def test_heft_of_thirty_tasks_to_its_end_with_the_keyboard(browser, problem, tmp
         assert said(page) == step.text
         assert count(page, "chosen") == 1
         assert count(page, "placed") == index
+        if index % 5:
+            continue
         tables = page.value("document.querySelector('.choices').innerText")
         assert "on the machines" in tables
         so_far = max(one.slots[-1].end for one in result.steps[: index + 1])

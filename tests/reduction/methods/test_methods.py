@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import makespan
 from makespan import MethodError, Reduction
@@ -19,7 +19,7 @@ from makespan.reduction.halves.closed_forms import copies_of, skips_of, takes_of
 from makespan.reduction.notebook import evaluate
 from tests.oracles.reduction_brute import best as best_of_all, covers, notebook_search, true_optimum
 from tests.test_found import FOUND
-from tests.thorough import few
+from tests.thorough import examples, few
 
 HEURISTICS = ("chain", "star", "binary", "binomial", "k-nomial", "two-tree", "rarest-first")
 EXACT = ("branch-and-bound", "cp-sat")
@@ -111,7 +111,7 @@ def test_rules_agree_with_plain_enumeration(n: int, m: int, order: Any) -> None:
         assert (found["optimal"], found["distinct"]) == (count, distinct)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     st.integers(1, 9),
     st.integers(1, 9),

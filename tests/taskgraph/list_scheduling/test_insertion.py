@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from makespan import Dag, Network, TaskGraph, solve
 from makespan.core.control import Control
@@ -111,7 +111,6 @@ def test_compiled_equals_plain_with_many_gaps(ccr: float) -> None:
     compiled_equals_plain(TaskGraph(dag, Network([1.0, 1.5])), "end", None, None)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5), st.booleans()), max_size=30))
 def test_gaps_against_a_list_of_seconds(requests: list[tuple[int, int, bool]]) -> None:
     """The first fit is the first start at which every second is free; undoing gives it back."""

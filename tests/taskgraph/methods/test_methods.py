@@ -8,13 +8,14 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from makespan import Dag, MethodError, Network, TaskGraph, lower_bound, methods, solve
 from makespan.taskgraph.generate import graphs as generators
 from tests.numbers import amounts
 from tests.oracles.taskgraph_instances import MODELS, random_problem
 from tests.oracles.taskgraph_rules import broken_rule
+from tests.thorough import examples
 
 SAMPLING = ("monte-carlo", "sample-average")  # they take as long as they may
 METHODS = (
@@ -61,7 +62,7 @@ def test_valid_on_a_thousand_random_graphs() -> None:
     assert seen >= {*METHODS, "heft", "cpop", "peft", "mcp", "lookahead", "dls", "etf", "cp-sat"}
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(
     st.integers(1, 8).flatmap(
         lambda count: st.tuples(
