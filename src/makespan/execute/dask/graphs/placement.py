@@ -76,13 +76,7 @@ class Pins:
 
 
 def pins_of(plan: Result) -> Pins:
-    """Return what Dask is told of a plan.
-
-    Raises
-    ------
-    InputError
-        If it is not a plan of a task graph that Dask can run.
-    """
+    """Return what Dask is told of a plan."""
     problem, schedule = plan.problem, plan.schedule
     if not isinstance(problem, TaskGraph):
         raise InputError(f"plan: is one for a problem of kind {problem.kind!r}, not 'taskgraph'")
@@ -102,13 +96,7 @@ def pins_of(plan: Result) -> Pins:
 
 
 def refuse_other_tasks(pins: Pins, names: list[str]) -> None:
-    """Refuse a plan whose tasks are not those of the graph.
-
-    Raises
-    ------
-    InputError
-        If a task of the graph is missing in the plan, or the other way round.
-    """
+    """Refuse a plan whose tasks are not those of the graph."""
     planned, given = set(pins.problem.dag.names), set(names)
     for name in names:
         if name not in planned:
