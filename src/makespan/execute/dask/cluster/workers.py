@@ -26,6 +26,9 @@ PATIENCE = 10.0  # seconds to wait for a worker when all are gone, where one doe
 WAIT_EVERY = 0.05  # seconds between looks whether one came
 LONG_WAIT = 10.0  # seconds after which the log says so
 
+Value = TypeVar("Value")
+log = logging.getLogger("makespan")
+
 
 def silence() -> float:
     """Return after how many seconds without a sign of life nobody is waited for any more.
@@ -68,10 +71,6 @@ class Heard:
     def silent(self, address: str, longest: float) -> bool:
         """Whether nothing was heard of a worker for longer than that."""
         return self._quiet.get(address, 0.0) > longest
-
-
-Value = TypeVar("Value")
-log = logging.getLogger("makespan")
 
 
 def as_dask_waits() -> float:
