@@ -22,9 +22,8 @@ from makespan.execute.dask.graphs.batch import (
     progress_of,
     unpinned,
 )
-from makespan.execute.dask.graphs.placement import Pins
+from makespan.execute.dask.graphs.placement import Pins, rest_planned
 from makespan.execute.dask.graphs.remote import Leaving
-from makespan.execute.dask.graphs.rest import rest_planned
 from makespan.execute.dask.graphs.watch import Sightings
 from makespan.execute.dealing.engine import WorkerInfo, WorkerLost
 from makespan.execute.progress import Tell
