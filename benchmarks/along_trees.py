@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from makespan import Reduction, check
-from makespan.reduction.rules.reversal import schedule_at
+from makespan.reduction.heuristics.symmetry import schedule_at
 
 
 def along_trees(problem: Reduction, trees: list[Any], times: int) -> float:

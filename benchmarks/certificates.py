@@ -32,8 +32,8 @@ from makespan import Dag, Network
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.taskgraph import formats
-from makespan.taskgraph.bounding.heads import heads
-from makespan.taskgraph.methods.exact.equal_tasks import transitive_reduction
+from makespan.taskgraph.levels import heads
+from makespan.taskgraph.methods.equal_tasks import transitive_reduction
 
 
 @dataclass(frozen=True, slots=True)

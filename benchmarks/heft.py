@@ -22,7 +22,7 @@ from makespan.core.control import Control
 from makespan.core.registry import find_method
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.levels import by_level, levels, weights
-from makespan.taskgraph.placing.in_order import plainly_inserted
+from makespan.taskgraph.list_scheduling.insertion import inserted_by_trial
 
 SIZES = ((1_000, 8), (10**5, 8), (10**5, 64), (10**5, 512), (10**6, 8), (10**6, 64))
 PLAIN_UP_TO = 10**6  # tries of a task on a machine
@@ -67,7 +67,7 @@ def heft(given: TaskGraph, **options: Any) -> Any:
 def plain(given: TaskGraph) -> Any:
     """Plan by the plain twin."""
     order = by_level(given.dag, levels(given.dag, *weights(given)))
-    return plainly_inserted(given, Control(), order)
+    return inserted_by_trial(given, Control(), order)
 
 
 def large() -> None:

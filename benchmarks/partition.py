@@ -22,10 +22,9 @@ from benchmarks.table import Table, cpu_seconds, ratio, shown_seconds
 from makespan.core.control import Control
 from makespan.core.costs import Affine
 from makespan.partition.generate import FAMILIES as DRAWS
-from makespan.partition.methods.dynamic_programming import dynamic_programming
 from makespan.partition.methods.monotone import monotone
-from makespan.partition.methods.pareto import pareto
-from makespan.partition.methods.sums import lexicographic, total
+from makespan.partition.methods.published import dynamic_programming
+from makespan.partition.methods.sums import lexicographic, pareto, total
 from makespan.partition.methods.threshold import threshold
 from makespan.partition.problem import Partition
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.table import Table
 from makespan import Noise, Result, TaskGraph, simulate, solve
-from makespan.flow.generate import generate
+from makespan.flow.kinds import generate
 
 GRAPHS: tuple[tuple[str, int, int], ...] = (
     ("layered", 50, 4),

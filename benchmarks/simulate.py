@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from benchmarks.table import Table, cpu_seconds
 from makespan import DivisibleLoad, Star, simulate, solve
-from makespan.core.simulation.outcome import Simulation
+from makespan.core.simulation import Simulation
 
 REPETITIONS = 1000
 WORKERS = 10

@@ -24,7 +24,7 @@ from makespan import (
     solve,
 )
 from makespan.core.problem import Problem
-from makespan.flow.generate import generate
+from makespan.flow.kinds import generate
 
 SECONDS = 0.5
 """CPU seconds of each repeat."""

@@ -12,9 +12,7 @@ from campaign.version import ROOT
 from makespan import InputError, MethodError, solve
 from makespan.flow.files.documents import parsed
 from makespan.flow.files.files import as_text, problem_of
-from makespan.flow.files.schema import schema
-from makespan.flow.generate import generate
-from makespan.flow.kinds import KINDS
+from makespan.flow.kinds import KINDS, generate, schema
 from makespan.flow.serialize import result_as_dict, schedule_as_dict
 
 FOLDER = Path(__file__).parent / "corpus"

@@ -11,8 +11,7 @@ from typing import Any
 from campaign.part import Defect, Part, Trial
 from makespan import MethodError, methods, solve
 from makespan.core.problem import Problem
-from makespan.flow.generate import generate
-from makespan.flow.kinds import KINDS
+from makespan.flow.kinds import KINDS, generate
 
 LARGEST = 3000
 

@@ -20,8 +20,7 @@ from campaign.version import ROOT
 from makespan import InputError, MethodError, Result, methods, solve
 from makespan.core.problem import Problem
 from makespan.flow.files.files import as_dict, problem_of
-from makespan.flow.generate import generate
-from makespan.flow.kinds import KINDS
+from makespan.flow.kinds import KINDS, generate
 from makespan.flow.serialize import as_json, result_as_dict
 
 CLOSE = 1e-6

@@ -18,8 +18,7 @@ from campaign.structure import as_json
 from makespan import InputError, MethodError, Result, solve
 from makespan.cli.main import run
 from makespan.flow.files.files import as_text, problem_of
-from makespan.flow.pictures.page import html, trace_events
-from makespan.flow.pictures.plot import svg
+from makespan.flow.plot import html, svg, trace_events
 
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 FORMULA = re.compile("[=+@\t\r]")

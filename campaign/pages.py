@@ -12,7 +12,7 @@ from campaign.part import Defect, Part, Skipped, Trial
 from campaign.structure import as_json
 from makespan import InputError, MethodError, solve
 from makespan.flow.files.files import problem_of
-from makespan.flow.pictures.page import html
+from makespan.flow.plot import html
 from tests.browser import Browser, chromium
 
 

@@ -16,7 +16,7 @@ from campaign.relations import Document
 from makespan import InputError, Result, methods
 from makespan.core.problem import Problem
 from makespan.flow.files.files import as_dict, problem_of
-from makespan.flow.generate import generate
+from makespan.flow.kinds import generate
 from makespan.flow.serialize import as_json
 
 SMALL = 0.6  # of the problems are as small as those that are enumerated

@@ -14,8 +14,7 @@ from makespan import InputError, MethodError, Result, Schedule, check, solve
 from makespan.core.problem import Problem
 from makespan.flow.files.files import as_text, problem_of
 from makespan.flow.files.results import result_of
-from makespan.flow.pictures.page import html, trace_events
-from makespan.flow.pictures.plot import svg
+from makespan.flow.plot import html, svg, trace_events
 
 LIMIT = 0.05
 ALLOWED = 1.2 * LIMIT + 0.5

@@ -14,7 +14,7 @@ from typing import Any
 from campaign.part import Defect, Part, Trial
 from campaign.version import ROOT
 from makespan.flow.files.files import as_dict
-from makespan.flow.generate import generate
+from makespan.flow.kinds import generate
 from makespan.flow.serialize import as_json
 
 GRACE = 15.0

@@ -9,13 +9,16 @@ from makespan.core.numeric import jit
 
 collect_ignore = ["oracles/taskgraph_simgrid.py"]  # a program for another interpreter
 
-settings.register_profile("no deadline", deadline=None)  # a busy machine is no mistake
-settings.load_profile("no deadline")
+for profile, examples in (("few", 30), ("many", 100)):  # of properties that name no number
+    settings.register_profile(profile, deadline=None, max_examples=examples)
+settings.load_profile("few")  # no deadline: a busy machine is no mistake
 
 
 def pytest_collection_modifyitems(items):
-    """Mark what runs loops in both forms: it runs once more without the compiler."""
+    """Mark properties, and what runs loops in both forms: it runs without the compiler, too."""
     for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker(pytest.mark.properties)
         if "form" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.kernels)
 

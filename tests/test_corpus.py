@@ -22,11 +22,11 @@ import pytest
 import makespan
 from makespan.cli.main import run
 from makespan.core.problem import Problem
-from makespan.flow.experiments.journal import Journal
 from makespan.flow.files.documents import parsed
 from makespan.flow.files.files import as_dict, as_text, read_schedule
 from makespan.flow.kinds import KINDS, kind_named
 from makespan.flow.serialize import as_json
+from makespan.lab.journal import Journal
 
 CORPUS = Path(__file__).parent / "corpus"
 PLANS = (".plan.json", ".plan.npz")

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 import makespan
-from makespan.flow.generate import generate
+from makespan.flow.kinds import generate
 from tests.execute.conftest import in_process
 from tests.test_stories import SECONDS
 

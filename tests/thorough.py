@@ -16,14 +16,24 @@ THOROUGH = 3
 """How many times as many inputs as the fast tests take the thorough ones take with them."""
 
 
-def few(inputs: int | Iterable[Any], fast: int) -> list[Any]:
-    """Return all inputs, or as many numbers from 0 on: ``fast`` of them unmarked."""
+def few(inputs: int | Iterable[Any], fast: int, thorough: int | None = None) -> list[Any]:
+    """Return all inputs, or as many numbers from 0 on: ``fast`` of them unmarked.
+
+    Those up to number ``thorough`` are for the thorough tests, where three times as many are too
+    few or too many.
+    """
+    until = max(1, fast) * THOROUGH if thorough is None else thorough
     every = list(range(inputs) if isinstance(inputs, int) else inputs)
 
     def marked(index: int, each: Any) -> Any:
         if index < fast:
             return each
-        mark = pytest.mark.thorough if index < max(1, fast) * THOROUGH else pytest.mark.slow
+        mark = pytest.mark.thorough if index < until else pytest.mark.slow
         return pytest.param(*each if isinstance(each, tuple) else (each,), marks=mark)
 
     return [marked(index, each) for index, each in enumerate(every)]
+
+
+def up_to(fast: int, thorough: int) -> list[Any]:
+    """Return how many inputs one run of a test tries: a few, and many in the thorough tests."""
+    return [fast, pytest.param(thorough, marks=pytest.mark.thorough)]

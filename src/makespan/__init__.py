@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         ProblemError as ProblemError,
     )
     from makespan.core.network.interconnect import Interconnect as Interconnect
+    from makespan.core.noise import Noise as Noise
     from makespan.core.report import (
         InvalidSchedule as InvalidSchedule,
         Report as Report,
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
     )
     from makespan.core.schedule import Schedule as Schedule
     from makespan.core.sensitivity import Sensitivity as Sensitivity
-    from makespan.core.simulation.noise import Noise as Noise
-    from makespan.core.simulation.outcome import Simulation as Simulation
+    from makespan.core.simulation import Simulation as Simulation
     from makespan.core.solution import Bound as Bound
     from makespan.divisible.model.machines import Master as Master, Worker as Worker
     from makespan.divisible.model.platform import Star as Star
@@ -49,25 +49,24 @@ if TYPE_CHECKING:
     from makespan.flow.comparison.compare import compare as compare
     from makespan.flow.comparison.several import Comparisons as Comparisons
     from makespan.flow.comparison.table import Comparison as Comparison
-    from makespan.flow.experiments.experiment import Experiment as Experiment
-    from makespan.flow.experiments.instances import Grid as Grid
-    from makespan.flow.experiments.record import Record as Record
-    from makespan.flow.experiments.results import Results as Results
-    from makespan.flow.experiments.run import experiment as experiment, records as records
-    from makespan.flow.experiments.statement import read_experiment as read_experiment
     from makespan.flow.files.files import (
         read_problem as read_problem,
         read_result as read_result,
         save as save,
     )
-    from makespan.flow.methods import methods as methods
-    from makespan.flow.pictures.plot import plot as plot
-    from makespan.flow.reports.overview import Overview as Overview, report as report
+    from makespan.flow.kinds import methods as methods
+    from makespan.flow.plot import plot as plot
     from makespan.flow.result import Result as Result
     from makespan.flow.sensitivity import sensitivity as sensitivity
     from makespan.flow.simulate import simulate as simulate
     from makespan.flow.solve import solve as solve
     from makespan.independent.problem import IndependentTasks as IndependentTasks
+    from makespan.lab.experiment import Experiment as Experiment
+    from makespan.lab.instances import Grid as Grid
+    from makespan.lab.overview import Overview as Overview, report as report
+    from makespan.lab.record import Record as Record
+    from makespan.lab.run import Results as Results, experiment as experiment, records as records
+    from makespan.lab.statement import read_experiment as read_experiment
     from makespan.partition.problem import Partition as Partition
     from makespan.reduction.problem import Reduction as Reduction
     from makespan.taskgraph.model.dag import Dag as Dag

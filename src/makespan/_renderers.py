@@ -22,30 +22,30 @@ class LoadedWhenUsed:
         from makespan.flow.comparison.table import Comparison
 
         if isinstance(thing, Comparison):
-            from makespan.flow.comparison.pictures import plot_comparison
+            from makespan.flow.comparison.several import plot_comparison
 
             return plot_comparison(thing, ax)
-        from makespan.flow.pictures.plot import plot
+        from makespan.flow.plot import plot
 
         return plot(thing, ax=ax, **options)
 
     def image(self, thing: Any, suffix: str, **options: Any) -> str | bytes:
         from makespan.flow.comparison.table import Compared
-        from makespan.flow.pictures.plot import svg
-        from makespan.flow.reports.overview import Overview
+        from makespan.flow.plot import svg
+        from makespan.lab.overview import Overview
 
         if isinstance(thing, Compared):
-            from makespan.flow.comparison.pictures import image_of
+            from makespan.flow.comparison.several import image_of
 
             return image_of(thing.named(), suffix)
         if isinstance(thing, Overview):
-            from makespan.flow.reports.pictures import image_of as image_of_overview
+            from makespan.lab.pictures import image_of as image_of_overview
 
             return image_of_overview(thing, suffix)
         return svg(thing, **options)
 
     def title(self, result: Any) -> str:
-        from makespan.flow.pictures.picture import title_of
+        from makespan.flow.picture import title_of
 
         return title_of(result)
 

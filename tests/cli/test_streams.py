@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 import makespan
-from makespan.cli.codes import DONE, INTERRUPTED, TERMINATED, USAGE
 from makespan.cli.main import run
-from makespan.cli.signals import is_interrupt
+from makespan.cli.process import DONE, INTERRUPTED, TERMINATED, USAGE, is_interrupt
 from makespan.core.inputs.files import write_whole
 from tests.privileges import unprivileged
 

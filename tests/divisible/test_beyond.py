@@ -26,7 +26,7 @@ from makespan.core.schedule import Activity
 from makespan.divisible.bounds import bounds
 from makespan.divisible.file import read, write
 from makespan.divisible.generate import generate
-from makespan.divisible.rates.beyond import beyond_bound
+from makespan.divisible.rates.piecewise import beyond_bound
 from tests.divisible.test_any_problem import WITHIN, all_checked
 from tests.oracles.divisible_any import best, covers
 from tests.oracles.divisible_random import random_problem

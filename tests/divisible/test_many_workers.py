@@ -10,7 +10,7 @@ import pytest
 from makespan import DivisibleLoad, Star, solve
 from makespan.core.errors import TooLarge
 from makespan.divisible.one_round import selection
-from makespan.divisible.one_round.ending_together import Costs
+from makespan.divisible.one_round.ending_together import AffineCosts
 from makespan.divisible.rates.shares import equal_finish_shares
 
 
@@ -33,7 +33,7 @@ def test_rates_of_those_behind(many: int) -> None:
     """As of all who are left, served by send cost; of many, as of a few more than are left."""
     rng = np.random.default_rng(1)
     send, compute = rng.uniform(0.1, 1.0, 45), rng.uniform(0.5, 2.0, 45)
-    costs = Costs(send_fixed=send, send=send, compute_fixed=send, compute=compute)
+    costs = AffineCosts(send_fixed=send, send=send, compute_fixed=send, compute=compute)
     with patch.object(selection, "MANY", many):
         rates = selection._suffix_rates(costs)
     for first in range(45):

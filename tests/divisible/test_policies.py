@@ -12,8 +12,7 @@ import pytest
 from makespan import DivisibleLoad, MethodError, Noise, Star, check, simulate, solve
 from makespan.core.numeric import jit
 from makespan.divisible import policies
-from makespan.divisible.policies import factoring, rumr, self_scheduling
-from makespan.divisible.rounds.serving import FACTORING, serve
+from makespan.divisible.policies import FACTORING, factoring, rumr, self_scheduling, serve
 
 ROOT = Path(__file__).parent.parent
 CASES = {

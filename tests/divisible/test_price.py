@@ -110,7 +110,7 @@ def test_prices_of_more_workers_are_bounded():
         price_per_second=[rng.choice((0, 0.1, 0.3)) for _ in range(10)],
     )
     problem = DivisibleLoad(load=20.0, platform=star, objective="price", deadline=12.0)
-    result = solve(problem, time_limit=5)
+    result = solve(problem, time_limit=1)
     assert 0.8 * result.objective.value < result.objective.bound <= result.objective.value
 
 
@@ -402,6 +402,50 @@ def test_rent_is_paid_until_the_plan_ends(use, method):
     assert result.objective.bound == pytest.approx(2.0, rel=1e-5)
     if method != "chunk-programme":  # which leaves plans of so few sequences to the search
         assert (result.status, result.objective.value) == ("optimal", pytest.approx(2.0))
+
+
+def test_a_master_that_would_start_late_stays_out_where_seconds_cost() -> None:
+    """Of an open load, too: with the master's 3 s of start-up both rents are above the budget."""
+    problem = DivisibleLoad(
+        platform=Star(
+            [
+                Worker(
+                    send=Affine(0.5, 5.0),
+                    compute=Affine(0.25, 1.0),
+                    price=Price(4, 2, per_second=2),
+                ),
+                Worker(send=3.0, compute=Affine(0.5, 3.0), price=Price(0, 4, per_second=4)),
+            ],
+            master=Master(compute=Affine(3.0, 1.0)),
+        ),
+        deadline=7.5,
+        budget=20.0,
+        use="all",
+    )
+    result = solve(problem)
+    assert result.objective.value == pytest.approx(best(problem), rel=1e-6)
+    assert result.status == "optimal"
+
+
+def test_no_price_is_taken_for_a_bound_on_the_time() -> None:
+    """The least price of this problem is 8.97, and some plan of this price ends at 9.95."""
+    worker = Worker(
+        send=Affine(0.25, 0.3), compute=1.0, return_=Affine(1.0, 2.0), price=Price(2.0, 0.0)
+    )
+    other = Worker(
+        send=Affine(0.5, 2.0), compute=0.5, return_=Affine(3.0, 3.0),
+        price=Price(2.0, 0.0, per_second=0.5),
+    )  # fmt: skip
+    problem = DivisibleLoad(
+        load=6.0, deadline=10.0, ports=2, use="all", objective="price",
+        platform=Star([worker, other], master=Master(compute=Affine(3.0, 2.0))),
+    )  # fmt: skip
+    result = solve(problem)
+    assert result.status == "optimal"
+    assert result.objective.value == pytest.approx(8.972631578947368)
+    for bound in KINDS["divisible"].bounds.bounds(problem):
+        assert bound.value <= result.makespan
+    assert solve(problem, method="chunk-programme").status != "infeasible"
 
 
 @pytest.mark.parametrize("seed", few(60, 6))

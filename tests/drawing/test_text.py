@@ -5,8 +5,7 @@ import itertools
 import pytest
 from hypothesis import given, strategies as st
 
-from makespan.drawing.text import elided, percent, short, text_width
-from makespan.drawing.ticks import ticks
+from makespan.drawing.text import elided, percent, short, text_width, ticks
 
 
 @given(st.text(max_size=60), st.floats(30.0, 200.0))

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from makespan import DivisibleLoad, Schedule, Star, Worker, save, solve
 from makespan.drawing.trace import trace_scale
-from makespan.flow.pictures.page import trace_events
+from makespan.flow.plot import trace_events
 
 
 def plan():

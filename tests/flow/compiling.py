@@ -18,8 +18,7 @@ from makespan import solve
 from makespan.cli.main import run
 from makespan.core.numeric import jit
 from makespan.core.problem import Problem
-from makespan.flow.generate import generate
-from makespan.flow.kinds import KINDS, kind_named
+from makespan.flow.kinds import KINDS, generate, kind_named
 
 SIZES: dict[str, tuple[dict[str, Any], ...]] = {
     "divisible": (

@@ -31,8 +31,8 @@ from makespan.core.errors import TooLarge
 from makespan.core.problem import Problem
 from makespan.core.solution import Solution
 from makespan.divisible.methods import pareto
-from makespan.divisible.methods.rounds.sequence_search import Search, sequence_search
-from makespan.independent.placing.greedy import handed_out
+from makespan.divisible.methods.sequence_search import SequenceSearch, sequence_search
+from makespan.independent.list_scheduling import handed_out
 from makespan.taskgraph import bounds
 
 FREE = Star([Worker(send=0.1 + 0.05 * place, compute=1.0 + place) for place in range(4)])
@@ -101,7 +101,7 @@ def test_refused_with_the_size(make: Callable[[], Problem], method: str, size: s
 def test_given_chunks_without_limit(changes: dict[str, Any]) -> None:
     """Of forty given chunks each may be missing: a trillion sequences are too many to list."""
     problem = DivisibleLoad(load=20.0, platform=FREE, activation=EVERY_TURN)
-    search = Search(replace(problem, **changes), Control(), programmes=20)
+    search = SequenceSearch(replace(problem, **changes), Control(), programmes=20)
     assert search._all_cases() is None
 
 

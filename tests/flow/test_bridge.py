@@ -9,7 +9,7 @@ import pytest
 
 from makespan import Affine, DivisibleLoad, Master, Partition, Star, Worker, check, solve
 from makespan.core.errors import ProblemError
-from makespan.flow.bridge import as_partition, as_star
+from tests.oracles.bridge import as_partition, as_star
 
 
 def least_end(costs, upper, units):

@@ -26,9 +26,9 @@ SMALL: dict[str, tuple[_compile.Sample, ...]] = {
 ROOT = Path(__file__).parents[2]
 GIGABYTES = 2.0
 RARE = {
-    "makespan.reduction.rules.annealing.anneal",
+    "makespan.reduction.heuristics.annealing.anneal",
     *(
-        f"makespan.reduction.search.branching_kernels.{name}"
+        f"makespan.reduction.exact.branching.{name}"
         for name in ("alike", "decide", "hopeless", "signature")
     ),
 }

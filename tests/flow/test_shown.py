@@ -14,13 +14,12 @@ from makespan import compare, methods, simulate, solve
 from makespan.core.errors import InputError
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Status
-from makespan.flow.generate import generate
-from makespan.flow.kinds import KINDS
+from makespan.flow.kinds import KINDS, generate
 from makespan.flow.result import Result
 
 
 def planned(kind: str) -> Result:
-    return solve(generate(kind, seed=1, options={}), time_limit=0.5, log=True)
+    return solve(generate(kind, seed=1, options={}), time_limit=0.1, log=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -27,10 +27,10 @@ from makespan import (
     simulate,
     solve,
 )
+from makespan.core import simulation
+from makespan.core.noise import DISTRIBUTIONS, as_noise
 from makespan.core.numeric import jit
 from makespan.core.schedule import Schedule
-from makespan.core.simulation import replay
-from makespan.core.simulation.noise import DISTRIBUTIONS, as_noise
 from makespan.divisible import timing
 from makespan.flow import simulate as _simulate
 
@@ -248,7 +248,7 @@ def test_statistics_and_seed(results):
 def test_blocks_do_not_change_the_draws(monkeypatch, results):
     """Many rows are drawn in blocks of repetitions, with the same numbers."""
     whole = simulate(results["rounds"], noise=0.2, repetitions=50)
-    monkeypatch.setattr(replay, "NUMBERS_AT_ONCE", 40)
+    monkeypatch.setattr(simulation, "NUMBERS_AT_ONCE", 40)
     blocks = simulate(results["rounds"], noise=Noise("uniform", 0.2), repetitions=50)
     monkeypatch.undo()
     uniform = simulate(results["rounds"], noise=Noise("uniform", 0.2), repetitions=50)

@@ -20,9 +20,8 @@ from makespan import (
     solve,
 )
 from makespan.core.problem import Problem
-from makespan.core.steps import printed
-from makespan.flow.files.steps import step_of
-from makespan.flow.pictures.page import html
+from makespan.core.steps import printed, step_of
+from makespan.flow.plot import html
 from makespan.taskgraph.generate.graphs import layered, tree
 
 LINEAR = Star([Worker(send=2, compute=3), Worker(send=1, compute=5), Worker(send=4, compute=1)])
@@ -36,6 +35,7 @@ UNIFORM = Star([Worker(send=1, compute=5) for _ in range(3)])
 RETURNS = Star([Worker(send=2, compute=3, return_=1), Worker(send=4, compute=5, return_=2)])
 TASKS = {"machines": 3, "durations": [7, 6, 5, 4, 3.14159, 2, 2, 1, 0]}
 SAME = {"machines": 5, "segments": 4, "latency": 0.0, "transfer": 1.0}
+FEW = SAME | {"machines": 3, "segments": 2}
 OPEN = {"machines": 5, "segments": "auto", "latency": 3.0, "bytes": 100.0, "message_overhead": 0.7}
 OPEN |= {"transfer_per_byte": 0.05, "reduce_per_byte": 0.02}
 GRAPH = TaskGraph(layered(20, rng=2), Network([1.0, 1.5, 2.0], rate=2.0))
@@ -66,15 +66,12 @@ CASES: list[tuple[str, Problem]] = [
     ("threshold", Partition(tasks=9, costs=ROWS)),
     ("olar", Partition(tasks=9, costs=RISING)),
     ("marin", Partition(tasks=9, costs=RISING, objective="total")),
-    *(
-        (name, Reduction(**SAME, reduce=0.5))
-        for name in ("rarest-first", "two-tree", "backfilling")
-    ),
+    *((name, Reduction(**FEW, reduce=0.5)) for name in ("rarest-first", "two-tree", "backfilling")),
     ("binomial", Reduction(**SAME, reduce=0.0, collective="broadcast")),
     ("circulant", Reduction(**SAME, reduce=0.0)),
-    ("reduce-then-broadcast", Reduction(**SAME, reduce=0.5, collective="all-reduce")),
+    ("reduce-then-broadcast", Reduction(**FEW, reduce=0.5, collective="all-reduce")),
     ("segment-count", Reduction(**OPEN)),
-    ("greedy-trees", Reduction(**SAME, reduce=0.5, order="greedy")),
+    ("greedy-trees", Reduction(**FEW, reduce=0.5, order="greedy")),
 ]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from makespan import IndependentTasks, check, solve
 from makespan.core.control import Control
-from makespan.independent.placing.multipliers import relaxed
+from makespan.independent.assignment import relaxed
 from tests.oracles.independent_unlike import least_makespan, unlike_problem
 from tests.thorough import few
 

@@ -11,6 +11,7 @@ import pytest
 from makespan import IndependentTasks, lower_bound, methods, solve
 from makespan.core.numeric import jit
 from tests.oracles import independent_claims as oracle
+from tests.thorough import up_to
 
 
 def false_claims(seed: int, limit: float | None = None, skip: tuple[str, ...] = ()) -> list:
@@ -27,10 +28,11 @@ def false_claims(seed: int, limit: float | None = None, skip: tuple[str, ...] = 
     ]
 
 
+@pytest.mark.parametrize("count", up_to(20, 80))
 @pytest.mark.usefixtures("form")
-def test_nothing_false_is_claimed():
+def test_nothing_false_is_claimed(count):
     """Optima, bounds and grains, by every method but complete search."""
-    for seed in range(80):
+    for seed in range(count):
         assert false_claims(seed, skip=("exact", "auto")) == [], seed
 
 

@@ -11,7 +11,7 @@ from makespan import IndependentTasks, MethodError, lower_bound, methods, solve
 from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.independent.generate import generate
-from makespan.independent.placing.greedy import longest_first
+from makespan.independent.list_scheduling import longest_first
 from tests.numbers import amounts
 from tests.oracles.independent_brute import (
     greedy_loads,
@@ -72,7 +72,7 @@ def test_exact_is_the_least_of_all_assignments(machines, tasks, unit):
 
 
 @given(sizes, whole, st.sampled_from([1, 10, 4]))
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 def test_bin_completion_is_the_least_of_all_assignments(machines, tasks, divisor):
     """Against brute force; every plan is proved."""
     durations = [value / divisor for value in tasks]

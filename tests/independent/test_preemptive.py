@@ -10,8 +10,8 @@ import pytest
 
 from makespan import IndependentTasks, check, solve
 from makespan.core.schedule import Activity, Schedule
+from makespan.independent.methods.lawler_labetoulle import shopped
 from makespan.independent.methods.level_algorithm import needed, worked_off
-from makespan.independent.placing.open_shop import shopped
 
 INF = math.inf
 

@@ -101,10 +101,10 @@ def test_files_keep_releases() -> None:
 
 @pytest.mark.parametrize("method", ["exact", "auto"])
 def test_releases_on_identical_machines_are_proved(method: str) -> None:
-    """Forty tasks, released over half of the plan."""
+    """Two dozen tasks, released over half of the plan."""
     rng = np.random.default_rng(2)
     problem = IndependentTasks(
-        4, rng.integers(1, 30, 40), release=rng.integers(0, 80, 40).astype(float)
+        4, rng.integers(1, 30, 24), release=rng.integers(0, 50, 24).astype(float)
     )
     result = solve(problem, method=method, time_limit=30)
     assert check(result).ok

@@ -18,7 +18,7 @@ import numpy as np
 
 from makespan import Affine, Partition, lower_bound
 from makespan.partition.bounds import grain
-from makespan.partition.model.samples import Samples
+from makespan.partition.model.curves import Samples
 
 Row = dict[int, float]
 Counts = tuple[int, ...]

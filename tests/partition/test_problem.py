@@ -10,9 +10,8 @@ import pytest
 
 from makespan import Affine, Partition, solve
 from makespan.core.errors import ProblemError
-from makespan.partition.model.choices import LARGE
-from makespan.partition.model.curves import Curve
-from makespan.partition.model.samples import Samples
+from makespan.partition.model.allowed_counts import LARGE
+from makespan.partition.model.curves import Curve, Samples
 
 
 def mistakes_of(**parts) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from makespan.partition.model.samples import Samples
+from makespan.partition.model.curves import Samples
 
 COUNTS = [4, 0, 10, 7]
 COSTS = [2.0, 0.0, 9.0, 3.0]

@@ -9,6 +9,7 @@ import pytest
 
 from makespan import Partition, solve
 from makespan.core.numeric import jit
+from tests.thorough import few
 
 FAMILIES = ("iid", "noisy", "ties", "even", "steps of 3 and 5", "holes", "rare odd", "sparse")
 
@@ -39,7 +40,7 @@ def costs_of(family: str, rng, resources: int, tasks: int):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few(3, 1, thorough=3))
 def test_all_ways_agree(family, seed, monkeypatch):
     """Makespan, counts, most tasks and totals do not depend on the loops that found them."""
     rng = np.random.default_rng(seed)

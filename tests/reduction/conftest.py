@@ -2,7 +2,7 @@
 
 import pytest
 
-from makespan.reduction.methods import shortest_paths
+from makespan.reduction.halves import shortest_paths
 
 
 @pytest.fixture

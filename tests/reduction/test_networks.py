@@ -14,11 +14,11 @@ import makespan
 from makespan import InputError, Interconnect, ProblemError, Reduction
 from makespan.core.control import Control
 from makespan.core.schedule import Schedule
-from makespan.flow.pictures.views import drawing
+from makespan.flow.picture import drawing
 from makespan.reduction.bounds import bounds
 from makespan.reduction.generate import generate
-from makespan.reduction.methods.rarest_first import Spreader
-from makespan.reduction.rules.reversal import schedule_from_copies
+from makespan.reduction.halves.rarest_first import Spreader
+from makespan.reduction.heuristics.symmetry import schedule_from_copies
 from tests.oracles import reduction_brute as oracle
 from tests.reduction.test_claims import all_are_true
 from tests.thorough import few
@@ -39,7 +39,7 @@ def made(seed: int) -> tuple[Reduction, float | None]:
 COLLECTIVES = ["broadcast", "reduce", "all-to-all", "reduce-scatter"]
 
 
-@pytest.mark.parametrize("seed", few(150, 12))
+@pytest.mark.parametrize("seed", few(150, 8, thorough=36))
 def test_methods_and_bounds_claim_only_what_is_true(seed: int) -> None:
     """Every method that applies, CP-SAT on some; every bound, and the grain."""
     without = ("cp-sat",) if seed >= 40 else ()
@@ -138,12 +138,17 @@ def by_links(topology: str, machines: int, **fields: Any) -> Reduction:
     return Reduction(**{"network": network, "segments": machines, "reduce": 0.0, **fields})
 
 
+def large(*values):
+    return pytest.param(*values, marks=pytest.mark.thorough)
+
+
 @pytest.mark.parametrize(
     ("problem", "optimum"),
     [
-        (by_links("ring", 8, collective="all-gather", segments=16), 7.0),
-        (by_links("hypercube", 8, collective="all-gather", segments=24), 7.0),
-        (by_links("hypercube", 8, collective="all-to-all"), 4.0),
+        large(by_links("ring", 8, collective="all-gather", segments=16), 7.0),
+        large(by_links("hypercube", 8, collective="all-gather", segments=24), 7.0),
+        large(by_links("hypercube", 8, collective="all-to-all"), 4.0),
+        (by_links("hypercube", 4, collective="all-gather", segments=8), 3.0),
         (by_links("complete", 5, collective="all-to-all", segments=5), 1.0),
         (by_links("complete", 5, collective="all-reduce", segments=20), 8.0),
         (by_links("ring", 6, collective="broadcast", segments=1), 3.0),
@@ -232,7 +237,8 @@ def test_files_state_networks(tmp_path: Path) -> None:
     for name in ("problem.toml", "problem.json"):
         makespan.save(problem, tmp_path / name)
         assert makespan.read_problem(tmp_path / name) == problem
-    makespan.save(makespan.solve(problem), tmp_path / "plan.json")
+    plan = makespan.solve(problem, method="shortest-paths")
+    makespan.save(plan, tmp_path / "plan.json")
     assert makespan.read_result(tmp_path / "plan.json").problem == problem
 
 
@@ -343,7 +349,7 @@ def test_generated_networks_refuse_what_does_not_fit() -> None:
 def test_pictures_show_what_links_carry(tmp_path: Path) -> None:
     """Of a problem, rates and latencies; of a plan, the data over each link."""
     problem = two_nodes(collective="broadcast", segments=2)
-    result = makespan.solve(problem, time_limit=2.0)
+    result = makespan.solve(problem, method="shortest-paths")
     makespan.save(problem, tmp_path / "problem.svg", view="platform")
     makespan.save(result, tmp_path / "plan.svg", view="platform")
     assert "rate of every link: 2, latency 0.5" in (tmp_path / "problem.svg").read_text()

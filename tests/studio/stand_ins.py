@@ -9,7 +9,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
-from makespan.studio.orders import Answer, Order, Stop, Told, Warm
+from makespan.studio.orders import Answer, Notice, Order, Stop, Warm
 
 
 class StandIn:
@@ -29,29 +29,29 @@ class StandIn:
             self._orders.put(message)
 
     def run(self, tell: Callable[[Any], None]) -> None:
-        tell(Told("ready", None))
+        tell(Notice("ready", None))
         while True:
             order = self._orders.get()
             if isinstance(order, Warm):
                 time.sleep(0.1)
-                tell(Told("warm", None))
+                tell(Notice("warm", None))
                 continue
             if self._stops != order.number:
                 self._stopped.clear()
             word, _, number = order.body.decode().partition(" ")
             if word == "hangs":
-                tell(Told("limit", float(number)))
+                tell(Notice("limit", float(number)))
                 time.sleep(60)
             elif word == "compiles":
-                tell(Told("limit", 0.1))
-                tell(Told("startup", "compiling"))
+                tell(Notice("limit", 0.1))
+                tell(Notice("startup", "compiling"))
                 time.sleep(float(number))
-                tell(Told("startup", None))
+                tell(Notice("startup", None))
             elif word == "waits":
-                tell(Told("limit", 60.0))
+                tell(Notice("limit", 60.0))
                 self._stopped.wait(float(number))
             elif word == "grows":
-                tell(Told("limit", 60.0))
+                tell(Notice("limit", 60.0))
                 kept = bytearray(int(float(number)))
                 kept[::4096] = b"x" * len(kept[::4096])
                 time.sleep(60)

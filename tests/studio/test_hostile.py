@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from makespan.studio import size
+from makespan.studio import answers
 from makespan.studio.exercises import examples
-from makespan.studio.orders import Answer, Order
-from makespan.studio.task import Task
+from makespan.studio.orders import Answer, Order, Task
 from makespan.studio.worker import _answered
 
 VALUES = [
@@ -87,6 +86,6 @@ def test_nothing_fails(name: str) -> None:
 
 def test_an_answer_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would be larger is refused."""
-    monkeypatch.setattr(size, "LARGEST", 100)
+    monkeypatch.setattr(answers, "LARGEST", 100)
     answer = answered("problem", {"problem": examples()[0]["toml"]})
     assert answer.status == 413

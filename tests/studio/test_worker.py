@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from makespan import IndependentTasks, solve
-from makespan.flow.pictures import page
-from makespan.flow.pictures.page import chart
+from makespan.flow import plot
+from makespan.flow.plot import chart
 from makespan.flow.serialize import as_json, result_as_dict
 from makespan.studio import answers
+from makespan.studio.answers import size_of_plan, size_of_solution
 from makespan.studio.exercises import examples
-from makespan.studio.orders import GONE, Order
-from makespan.studio.size import size_of_plan, size_of_solution
-from makespan.studio.task import Task
+from makespan.studio.orders import GONE, Order, Task
 from makespan.studio.worker import _answered
 
 TEXT = next(example["toml"] for example in examples() if example["name"] == "graph")
@@ -43,7 +42,7 @@ def test_for_nobody_nothing_is_drawn(
         drawn.append(given)
         return chart(*given, **how)
 
-    monkeypatch.setattr(page, "chart", noted)
+    monkeypatch.setattr(plot, "chart", noted)
     stopped, left = task_of(what, request_), task_of(what, request_)
     stopped.stop()
     assert _answered(stopped).status == 200

@@ -22,11 +22,12 @@ from makespan import (
     simulate,
     solve,
 )
-from makespan.flow.pictures.plot import svg
+from makespan.flow.plot import svg
 from makespan.taskgraph.bounds import impossible
 from makespan.taskgraph.file import read, write
 from makespan.taskgraph.generate import graphs
 from tests.oracles.taskgraph_enumeration import best, covers, random_problem
+from tests.thorough import up_to
 
 TWO = Network([1.0, 1.0])
 
@@ -46,10 +47,10 @@ def released(count: int, seed: int, network: Network = TWO, **more: object) -> T
 @pytest.mark.parametrize("contention", ["none", "links", "ports"])
 def test_every_method_obeys_releases(communication: str, contention: str) -> None:
     """No machine takes a task before its release, whoever plans; some refuse by name."""
-    problem = released(12, 1, communication=communication, contention=contention)
+    problem = released(8, 1, communication=communication, contention=contention)
     for verdict in methods(problem):
         if verdict.applies:
-            result = solve(problem, method=verdict.name, time_limit=5.0)
+            result = solve(problem, method=verdict.name, time_limit=0.5)
             assert check(result).ok, verdict.name
             assert result.makespan > problem.dag.release.max()
     with pytest.raises(Exception, match="needs tasks that are there from the start, but T"):
@@ -117,15 +118,16 @@ def test_infeasible_is_proved() -> None:
     assert solve(TaskGraph(packed, TWO), method="cp-sat").status == "infeasible"
 
 
-def test_bounds_on_deadlines_are_true() -> None:
+@pytest.mark.parametrize("count", up_to(200, 600))
+def test_bounds_on_deadlines_are_true(count: int) -> None:
     """What bounds call impossible no enumeration can plan."""
     found = 0
-    for seed in range(2000, 2600):
+    for seed in range(2000, 2000 + count):
         problem = random_problem(np.random.default_rng(seed))
         if impossible(problem) is not None and covers(problem):
             assert best(problem) in (None, np.inf), seed
             found += 1
-    assert found > 10
+    assert found > count / 60
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-3, 1.0, 1e7, 1e30])

@@ -22,13 +22,14 @@ from makespan import (
     solve,
 )
 from makespan.core.control import Control
-from makespan.flow.pictures.plot import svg
+from makespan.flow.plot import svg
 from makespan.taskgraph import graphs
 from makespan.taskgraph.file import read, write
 from makespan.taskgraph.limits import least_price, price_of
 from makespan.taskgraph.pictures import alternatives
 from tests.oracles.taskgraph_enumeration import front
 from tests.oracles.taskgraph_rules import broken_rule
+from tests.thorough import up_to
 
 FAST_IS_DEAR = Network([1.0, 2.0, 4.0], price=[1.0, 3.0, 9.0], start_price=[2.0, 2.0, 5.0])
 
@@ -109,10 +110,11 @@ def test_least_price_within_a_deadline() -> None:
     assert free.status == "optimal"
 
 
-def test_fronts_are_those_of_enumeration() -> None:
+@pytest.mark.parametrize("count", up_to(8, 25))
+def test_fronts_are_those_of_enumeration(count: int) -> None:
     """Every point, and no other, within deadlines and budgets, too."""
     points = 0
-    for seed in range(25):
+    for seed in range(count):
         more = ({}, {"deadline": 12.0}, {"budget": 60.0})[seed % 3]
         problem = small(seed, objective="pareto", **more)
         expected = front(problem)
@@ -126,7 +128,7 @@ def test_fronts_are_those_of_enumeration() -> None:
             assert check(replace(problem, objective="makespan"), plan).ok
             assert plan.makespan == pytest.approx(time[1])
             assert price_of(problem, plan) == price[1]
-    assert points > 60
+    assert points > 2.4 * count
 
 
 @pytest.mark.thorough

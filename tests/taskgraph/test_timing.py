@@ -11,12 +11,12 @@ from makespan import Dag, Network, Schedule, TaskGraph, check, solve
 from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.core.schedule import COLUMNS
+from makespan.taskgraph import list_scheduling
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.levels import by_level, levels, weights
-from makespan.taskgraph.placing import board, insertion_kernels
-from makespan.taskgraph.placing.board import on_board
-from makespan.taskgraph.placing.in_order import SLICE, inserted
-from makespan.taskgraph.placing.insertion import in_order
+from makespan.taskgraph.list_scheduling import append_in_order, insertion_kernels
+from makespan.taskgraph.list_scheduling.assigned import in_order
+from makespan.taskgraph.list_scheduling.insertion import SLICE, inserted
 from makespan.taskgraph.timing import retimed
 from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_instances import MODELS, random_problem
@@ -125,8 +125,8 @@ def test_given_plans_without_contention_are_timed_at_once(monkeypatch: pytest.Mo
         problem = replace(free, **given)
         dag = problem.dag
         by = by_level(problem.given.chained, levels(dag, *weights(problem)))
-        pairs.append((problem, on_board(problem, np.array(machine), by)))
-    monkeypatch.delattr(board.Board, "place")
+        pairs.append((problem, append_in_order(problem, np.array(machine), by)))
+    monkeypatch.delattr(list_scheduling.AppendSchedule, "place")
     for problem, expected in pairs:
         found = solve(problem, method="given-plan")
         assert check(problem, found.schedule).ok
@@ -152,7 +152,7 @@ def test_heaps_of_cores_give_the_core_that_is_free_first() -> None:
         network = Network([1.0, 2.0], cores=[int(rng.integers(2, 20)), 7])
         problem = TaskGraph(dag, network, sequence=sequence)
         plan = in_order(problem, machine, dag.position, in_turn=True)
-        expected = on_board(problem, machine, dag.order)
+        expected = append_in_order(problem, machine, dag.order)
         assert expected is not None
         for found in (plan, retimed(problem, plan)):
             assert np.allclose(found.start[:60], expected.start[:60], rtol=1e-12, atol=1e-12)
@@ -166,6 +166,7 @@ def test_many_cores_are_looked_at_in_slices(monkeypatch: pytest.MonkeyPatch) -> 
         sizes.append(len(order))
         return insert(order, *columns)
 
+    monkeypatch.setattr(noted, "py_func", insert.py_func, raising=False)  # its parameters
     monkeypatch.setattr(insertion_kernels, "insert_some", noted)
     dag = generators.layered(4_000, rng=1)
     inserted(TaskGraph(dag, Network([1.0, 1.0], cores=1_000)), Control(), dag.order)

@@ -26,11 +26,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.control import Control
-from makespan.core.deadline_thread import watched
+from makespan.core.control import Control, watched
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.system.extras import optional
-from makespan.core.system.startup import startup
+from makespan.core.system.startup import optional, startup
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver

@@ -1,4 +1,4 @@
-"""What the commands for clusters have in common: a scheduler, a function, data, results."""
+"""What commands for clusters share: a scheduler, a function, data, results; MPI by its name."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
+from makespan.cli.parameters import with_common
 from makespan.core.errors import ExecutionError, FileError, InputError
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 
 RESULTS = (".json", ".npy")
 
@@ -152,3 +153,29 @@ def connected(address: str) -> Iterator[Any]:
         raise ExecutionError(f"--scheduler: {address} does not answer: {error}") from error
     with client:
         yield client
+
+
+class OnMpi(click.Command):
+    """A command that is another with ``--mpi``: that of its name in ``makespan.cli.mpi``."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        if "--mpi" not in args:
+            return super().make_context(info_name, args, parent, **extra)
+        from makespan.cli import mpi
+
+        mpi.quiet_but_root()
+        own = [each for each in args if each != "--mpi"]
+        command: click.Command = getattr(mpi, str(self.name))
+        with_common(command)
+        return command.make_context(f"{info_name} --mpi", own, parent, **extra)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        path = ctx.command_path
+        formatter.write_paragraph()
+        formatter.write_text(f"With --mpi, on every rank of MPI: see '{path} --mpi --help'.")

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from makespan.cli import parameters
-from makespan.cli.codes import DONE, INTERRUPTED
-from makespan.cli.progress import Line
+from makespan.cli.process import DONE, INTERRUPTED
+from makespan.cli.progress import ProgressLine
 from makespan.core.errors import headed
 
 REFUSED = {
@@ -24,7 +24,7 @@ REFUSED = {
 
 def asks_for_one(files: tuple[str, ...], output: str | None, **given: Any) -> bool:
     """Whether a call of ``compare`` asks for an experiment: a table with a row a solve."""
-    from makespan.flow.experiments.statement import is_experiment
+    from makespan.lab.statement import is_experiment
 
     if any(value is not None for value in given.values()):
         return True
@@ -43,9 +43,9 @@ def run(
     others: Mapping[str, Any],
 ) -> int:
     """Run the experiment of a file, or of options; ``given`` replace what the file says."""
-    from makespan.flow.experiments.experiment import Experiment
-    from makespan.flow.experiments.run import experiment
-    from makespan.flow.experiments.statement import asked_in, is_experiment
+    from makespan.lab.experiment import Experiment
+    from makespan.lab.run import experiment
+    from makespan.lab.statement import asked_in, is_experiment
 
     for name, reason in REFUSED.items():
         if others.get(name):
@@ -68,7 +68,7 @@ def run(
     with headed(files[0] if len(files) == 1 and "folder" in parts else ""):
         wanted = Experiment(**parts)
     _refuse_among_instances(output, files)
-    line = Line("solving")
+    line = ProgressLine("solving")
 
     def tell(done: int, total: int, left: float | None) -> None:
         rest = "" if left is None else f", about {_duration(left)} left"

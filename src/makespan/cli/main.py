@@ -14,14 +14,21 @@ from typing import Any
 import click
 
 from makespan._version import __version__
-from makespan.cli.codes import CHECK_FAILED, DONE, INTERNAL, INTERRUPTED, USAGE
+from makespan.cli.commands import SHARED
 from makespan.cli.parameters import with_common
-from makespan.cli.signals import interrupted_code, is_interrupt
-from makespan.cli.streams import forget_stdout
-from makespan.core.errors import MakespanError
+from makespan.cli.process import (
+    CHECK_FAILED,
+    DONE,
+    INTERNAL,
+    INTERRUPTED,
+    USAGE,
+    forget_stdout,
+    interrupted_code,
+    is_interrupt,
+)
+from makespan.core.errors import MakespanError, plain
 from makespan.core.inputs.files import file_fault
 from makespan.core.inputs.suggest import did_you_mean
-from makespan.core.plain import plain
 from makespan.core.report import InvalidSchedule
 
 COMMANDS = {
@@ -57,8 +64,9 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"makespan.cli.commands.{cmd_name}").command
-        return with_common(command)
+        file = next((file for file, names in SHARED.items() if cmd_name in names), cmd_name)
+        found = vars(import_module(f"makespan.cli.commands.{file}"))
+        return with_common(found.get("command") or found[f"{cmd_name}_command"])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.cli import parameters
-from makespan.cli.codes import DONE
+from makespan.cli.process import DONE
 from makespan.execute.mpi.execution import Execution
 from makespan.execute.mpi.measuring import calibrate as measure
 from makespan.execute.mpi.run import OPERATIONS, TYPES, run as carry_out

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from makespan.core.plain import plain
+from makespan.core.errors import plain
 
 QUIET = "makespan.quiet"
 LINE = "makespan.line"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.5  # seconds before anything is shown
 
 
-class Line:
+class ProgressLine:
     """A line that says what is done now, with the seconds since it began."""
 
     def __init__(self, text: str) -> None:
@@ -46,7 +46,7 @@ class Line:
         self.say(known(incumbent, bound))
 
     @contextmanager
-    def shown(self) -> Iterator[Line]:
+    def shown(self) -> Iterator[ProgressLine]:
         """Show the line while something is done that may take long; nothing off a terminal.
 
         What is compiled at the first use is shown, too.
@@ -82,9 +82,9 @@ class Line:
         self._status.start()
 
 
-def working(text: str) -> AbstractContextManager[Line]:
+def working(text: str) -> AbstractContextManager[ProgressLine]:
     """Show a line of its own while something is done."""
-    return Line(text).shown()
+    return ProgressLine(text).shown()
 
 
 def meanwhile(text: str) -> Callable[[Function], Function]:

@@ -11,9 +11,9 @@ from functools import cache
 from io import StringIO
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from makespan.core.plain import cell
+from makespan.core.errors import plain
 from makespan.core.renderers import renderers
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 
 if TYPE_CHECKING:
     import pandas
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 NUMBER = re.compile(r"([-+<]? ?\d[\d.,e+-]*( \S{1,2})?|inf|nan|)$")
 """What a cell holds that is a number, perhaps with its unit, or nothing."""
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What a cell begins with that spreadsheets take for a formula."""
 
 Cell = str | int | float | bool | None
 
@@ -141,8 +144,18 @@ class Exportable(ABC):
         """Return what stands in a file of one of the ``SUFFIXES``."""
 
 
-def as_csv(columns: Mapping[str, Sequence[Any]]) -> str:
-    r"""Return columns as a table, below their names.
+def cell(text: str) -> str:
+    """Return ``text`` for a cell of a table: with an apostrophe before what looks like a formula.
+
+    >>> cell("P1"), cell("=1+2"), cell(" @x")
+    ('P1', "'=1+2", "' @x")
+    """
+    looks_like_one = text.startswith(FORMULA) or text.lstrip().startswith(FORMULA)
+    return f"'{plain(text)}" if looks_like_one else plain(text)
+
+
+def as_csv(columns: Mapping[str, Sequence[Any]], *, head: bool = True) -> str:
+    r"""Return columns as a table, below their names where it has a ``head``.
 
     Names that a spreadsheet would take for formulas begin with an apostrophe.
 
@@ -151,7 +164,8 @@ def as_csv(columns: Mapping[str, Sequence[Any]]) -> str:
     """
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    if head:
+        writer.writerow(columns)
     shown = cache(cell)
     for row in zip(*columns.values(), strict=True):
         writer.writerow([shown(value) if isinstance(value, str) else value for value in row])

@@ -9,15 +9,47 @@ MakespanError
 ├── MissingExtra (ImportError)    an optional dependency is not installed
 ├── InvalidSchedule               the referee refused a schedule (in core/report.py)
 └── ExecutionError                a plan could not be run to its end
+
+Names and other text of users stand in messages as they were given. Text passes :func:`plain`
+wherever it leaves for a reader: a control character would steer the terminal, and a mark that turns
+the direction of writing would let a line read as another.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from makespan.core.plain import one_line, plain
+STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, but for tabs and line breaks
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks, overrides and isolates of direction
+    "\u2028\u2029\ufeff\ud800-\udfff]"  # other line breaks, byte order marks, half characters
+)
+
+
+def plain(text: str) -> str:
+    r"""Return ``text`` with escapes in place of what steers a terminal; line breaks stay.
+
+    The escapes are those of JSON, TOML and Python, so that what is written in these keeps its
+    meaning.
+
+    >>> print(plain("\x1b[2Jname"))
+    \u001b[2Jname
+    """
+    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def one_line(text: str) -> str:
+    r"""Return ``text`` in one line: line breaks and tabs are escaped, too.
+
+    >>> print(one_line("a\nvalid, ends at 4"))
+    a\nvalid, ends at 4
+    """
+    if "\n" in text or "\t" in text:
+        text = text.replace("\n", "\\n").replace("\t", "\\t")
+    return plain(text)
 
 
 class MakespanError(Exception):
@@ -62,7 +94,7 @@ class InputError(MakespanError, ValueError):
         if isinstance(mistakes, str):
             mistakes = (Mistake("", mistakes),)
         self.mistakes: tuple[Mistake, ...] = tuple(mistakes)
-        lines = _shown(self.mistakes)
+        lines = _lines_of(self.mistakes)
         if len(lines) > 1:
             count = f"{len(self.mistakes)} mistakes"
             lines = [f"{heading}: {count}" if heading else count, *(f"  {line}" for line in lines)]
@@ -71,7 +103,7 @@ class InputError(MakespanError, ValueError):
         super().__init__("\n".join(lines))
 
 
-def _shown(mistakes: Sequence[Mistake]) -> list[str]:
+def _lines_of(mistakes: Sequence[Mistake]) -> list[str]:
     """Return the mistakes in a line each, long ones without their middle, until it is enough."""
     lines: list[str] = []
     length = 0

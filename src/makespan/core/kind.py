@@ -20,14 +20,13 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.problem import Problem
 from makespan.core.report import Violation
 from makespan.core.schedule import Schedule
-from makespan.core.simulation.replay import Replay
+from makespan.core.simulation import Replay
 from makespan.core.solution import Bound, Solution
 
 if TYPE_CHECKING:
-    from makespan.core.diagram import Drawn, Groups
-    from makespan.core.front import Values
-    from makespan.core.picture import Picture
+    from makespan.core.picture import Drawn, Groups, Picture
     from makespan.core.sensitivity import Copied, Varied
+    from makespan.core.solution import FrontValues
 
 Policy = Callable[..., Any]
 """``(problem, noise, repetitions, generator)`` gives the makespans and the one without noise."""
@@ -132,7 +131,7 @@ class HasGroups(Protocol[Of_contra]):
 class HasAlternatives(Protocol[Of_contra]):
     def alternatives(
         self, problem: Of_contra, details: Mapping[str, Any]
-    ) -> list[tuple[Values, Schedule]]:
+    ) -> list[tuple[FrontValues, Schedule]]:
         """Return the plans to choose from in the details of a result, with what each reaches."""
 
 
@@ -190,7 +189,7 @@ def offers(room: Any, protocol: Any) -> bool:
     """Whether a room holds what a protocol says; looked at once for each room.
 
     >>> from makespan.flow.kinds import KINDS
-    >>> offers(KINDS["taskgraph"].timing, Naming), offers(KINDS["partition"].timing, Naming)
+    >>> offers(KINDS["taskgraph"].timing, NamesTasks), offers(KINDS["partition"].timing, NamesTasks)
     (True, False)
     """
     return isinstance(room, protocol)

@@ -15,8 +15,7 @@ from makespan.core.display import Displayable, HasFrame, Table, counted
 from makespan.core.errors import MethodError
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.solution import Solution
-from makespan.core.system.extras import missing
-from makespan.core.system.startup import startup
+from makespan.core.system.startup import missing, startup
 
 Run = TypeVar("Run", bound=Callable[..., Solution])
 

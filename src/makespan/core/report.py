@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from makespan.core.errors import MakespanError
-from makespan.core.plain import one_line
+from makespan.core.errors import MakespanError, one_line
 
 REPORT_FORMAT = "makespan.report/1"
 

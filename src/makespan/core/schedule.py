@@ -131,17 +131,10 @@ class Schedule(Displayable, HasFrame):
     ) -> Schedule:
         """Build a schedule from (kind, machine, peer, item, amount, start, end) tuples."""
         table = list(rows)
-        columns = list(zip(*table, strict=True)) if table else [()] * 7
-        return cls.of_columns(
-            machines,
-            kind=[WORDS.index(word) for word in columns[0]],
-            machine=columns[1],
-            peer=columns[2],
-            item=columns[3],
-            amount=columns[4],
-            start=columns[5],
-            end=columns[6],
-        )
+        values = zip(*table, strict=True) if table else [()] * len(COLUMNS)
+        columns: dict[str, Any] = dict(zip(COLUMNS, values, strict=True))
+        columns["kind"] = [WORDS.index(word) for word in columns["kind"]]
+        return cls.of_columns(machines, **columns)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Schedule]) -> Schedule:

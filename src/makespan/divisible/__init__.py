@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from makespan._public import lazily, names_of
 
 if TYPE_CHECKING:
-    from makespan.divisible.one_round import fractions as fractions
-    from makespan.divisible.rounds.merging import merge_rounds as merge_rounds
-    from makespan.divisible.rounds.output import (
+    from makespan.divisible.published import fractions as fractions
+    from makespan.divisible.published.rounds import (
+        merge_rounds as merge_rounds,
         output_rounds as output_rounds,
         threshold as threshold,
     )

@@ -13,7 +13,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import Plan, sends_by_start
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
-from makespan.divisible.rounds.sizing import chained
+from makespan.divisible.rounds.chain import size_by_chain
 from makespan.divisible.timing import timed
 
 WORTH = 0.05  # the share of the makespan that several rounds have to save
@@ -82,7 +82,7 @@ def _plans(several: DivisibleLoad, schedule: Schedule) -> Iterator[tuple[int, fl
         end = np.inf
         for rounds in ROUNDS:
             with np.errstate(all="ignore"):
-                sized = chained(several, np.tile(order, rounds))
+                sized = size_by_chain(several, np.tile(order, rounds))
             if sized is None or sized.makespan > end * (1 - ENOUGH):
                 break
             end = sized.makespan

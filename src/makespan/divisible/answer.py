@@ -10,7 +10,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.machines import Master
-from makespan.divisible.model.plan import computed, is_priced, price_of, sends_by_start
+from makespan.divisible.model.plan import computed, is_priced, price_of, rounds_of, sends_by_start
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
@@ -31,7 +31,7 @@ def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
         return _of_sources(problem, problem.platform, schedule)
     sends = schedule.rows_of(Activity.SEND)
     workers = schedule.peer[sends]
-    rounds = rounds_of(workers)
+    rounds = rounds_of(workers.tolist())
     returns = schedule.rows_of(Activity.RETURN)
     amounts = computed(schedule).tolist()
     priced = problem.is_star and is_priced(problem.star)
@@ -39,11 +39,11 @@ def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
     return {
         "loads": {names[index]: amounts[index] for index in _computing(problem)},
         "order": [names[index] for index in _served(schedule).tolist()],
-        "rounds": int(rounds.max()) if len(rounds) else 0,
+        "rounds": max(rounds, default=-1) + 1,
         "chunks": [
-            {"worker": names[worker], "amount": amount, "round": number}
+            {"worker": names[worker], "amount": amount, "round": number + 1}
             for worker, amount, number in zip(
-                workers.tolist(), schedule.amount[sends].tolist(), rounds.tolist(), strict=True
+                workers.tolist(), schedule.amount[sends].tolist(), rounds, strict=True
             )
         ],
         "return_order": [names[index] for index in schedule.machine[returns].tolist()],
@@ -85,7 +85,6 @@ def _served(schedule: Schedule) -> Integers:
 
 
 def _computing(problem: DivisibleLoad) -> Sequence[int]:
-    """Return the machines that can compute."""
     platform = problem.platform
     if isinstance(platform, Tree):
         return [int(node) for node in np.flatnonzero(platform.computes)]
@@ -94,26 +93,6 @@ def _computing(problem: DivisibleLoad) -> Sequence[int]:
         return [*own, *range(len(platform.source_names), len(problem.machines))]
     alone = isinstance(platform.master, Master) and platform.master.compute is None
     return range(1 if alone else 0, len(problem.machines))
-
-
-def rounds_of(workers: np.ndarray) -> np.ndarray:
-    """Return the round (from 1) of each chunk: a round ends before a worker's next chunk.
-
-    >>> rounds_of(np.array([1, 2, 1, 1])).tolist()
-    [1, 1, 2, 3]
-    """
-    if len(np.unique(workers)) == len(workers):
-        return np.ones(len(workers), dtype=np.int64)
-    rounds = np.empty(len(workers), dtype=np.int64)
-    number = 1
-    served: set[int] = set()
-    for position, worker in enumerate(workers.tolist()):
-        if worker in served:
-            number += 1
-            served.clear()
-        served.add(worker)
-        rounds[position] = number
-    return rounds
 
 
 def lines(problem: DivisibleLoad, schedule: Schedule, *, most: int = SHOWN) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from makespan.backends.answer import Answer, Verdict
@@ -10,11 +12,14 @@ from makespan.core.solution import Bound
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.beyond import beyond_bound, has_beyond_bound
-from makespan.divisible.rates.quick import quick_bounds
-from makespan.divisible.rates.scale import seconds_scale, units_scale
-from makespan.divisible.rates.waiting import has_waiting_bound, waiting_bound
-from makespan.divisible.rounds.simpler import simpler
+from makespan.divisible.rates.piecewise import (
+    beyond_bound,
+    has_beyond_bound,
+    has_waiting_bound,
+    waiting_bound,
+)
+from makespan.divisible.rates.quick import quick_bounds, seconds_scale, units_scale
+from makespan.divisible.rounds.uplink import simpler
 
 RELAXATION = "Benoit 2016, mixed linear program for DL with latencies, choices relaxed"
 
@@ -34,8 +39,13 @@ MAX_WORKERS_TO_START = 20_000
 
 
 def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
-    """Return lower bounds on the makespan; none where the load is what is maximised."""
+    """Return lower bounds on the makespan; none where the load is what is maximised.
+
+    Of the makespan, whatever is asked to be least: programmes are built for it.
+    """
     problem = simpler(problem)
+    if problem.objective == "price":
+        problem = replace(problem, objective="makespan")
     found = quick_bounds(problem)
     known = max((bound.value for bound in found), default=0.0)
     if 0 < known < np.inf and has_beyond_bound(problem):
@@ -52,10 +62,9 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     if isinstance(platform, Sources) and problem.load and platform.send_fixed.size <= MAX_LINKS:
         found += _sums_of_sources(problem)
     if isinstance(problem.platform, Tree) and problem.has_latencies and 0 < known < np.inf:
-        from makespan.divisible.trees.spread import spread_bound
+        from makespan.divisible.trees.equivalent import spread_bound
 
-        assert problem.load is not None
-        value = spread_bound(problem.platform, problem.load, known)
+        value = spread_bound(problem.platform, problem.total, known)
         found += (Bound(value=value, name="spread tree", source=SPREAD),)
     if _has_start_up(problem, known):
         from makespan.divisible.rates.start_up import start_up_bound

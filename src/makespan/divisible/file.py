@@ -18,8 +18,8 @@ from makespan.core.inputs.forms import (
     validated,
 )
 from makespan.core.inputs.rules import DEADLINE
-from makespan.divisible.model.checks import BUDGET, LOAD, ROUNDS
 from makespan.divisible.model.platform_forms import PlatformForm, place_in_file, platform_entry
+from makespan.divisible.model.statement import BUDGET, LOAD, ROUNDS
 from makespan.divisible.problem import DivisibleLoad
 
 Amount = Annotated[float, Value(LOAD)]

@@ -10,15 +10,26 @@ from makespan.core.costs import Affine
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.divisible.model.checks import LOAD
 from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star
 from makespan.divisible.model.sources import Source, Sources
+from makespan.divisible.model.statement import LOAD
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
 
 TOPOLOGIES = ("star", "bus", "tree", "sources")
 MAX_WORKERS = 10**7
+RULES = {
+    "workers": whole("workers are", 1, MAX_WORKERS),
+    "children": whole("children are", 1, MAX_WORKERS),
+    "sources": whole("sources are", 1, MAX_WORKERS),
+    "load": LOAD,
+    "heterogeneity": Rule("heterogeneity is 1 or more", low=1.0),
+    "ratio": Rule("a ratio is above 0", strictly=True),
+    "latency": Rule("a latency is 0 or more"),
+    "returns": Rule("returns are a share of the cost of sending"),
+}
+SLOWDOWN = Rule("a slowdown is 1 or more", low=1.0)
 ON = {"tree": "on a tree", "sources": "with several sources"}
 
 
@@ -81,24 +92,7 @@ def generate(
     >>> problem.platform.compute_per_unit.tolist()
     [10.0, 10.0, 10.0]
     """
-    mistakes = Mistakes()
-    mistakes.number("workers", workers, whole("workers are", 1, MAX_WORKERS))
-    mistakes.number("children", children, whole("children are", 1, MAX_WORKERS))
-    mistakes.number("sources", sources, whole("sources are", 1, MAX_WORKERS))
-    mistakes.number("load", load, LOAD)
-    mistakes.number("heterogeneity", heterogeneity, Rule("heterogeneity is 1 or more", low=1.0))
-    mistakes.number("ratio", ratio, Rule("a ratio is above 0", strictly=True))
-    mistakes.number("latency", latency, Rule("a latency is 0 or more"))
-    mistakes.number("returns", returns, Rule("returns are a share of the cost of sending"))
-    if topology not in TOPOLOGIES:
-        mistakes.add("topology", f"{quoted(topology)} must be one of {', '.join(TOPOLOGIES)}")
-    mistakes.number("slowdown", slowdown, Rule("a slowdown is 1 or more", low=1.0))
-    if topology in ON and not mistakes and returns:
-        mistakes.add("returns", f"nothing returns {ON[topology]}; leave it out")
-    if topology in ON and not mistakes and slowdown > 1:
-        mistakes.add("slowdown", f"{ON[topology]} all units cost alike; leave it out")
-    mistakes.flag("master_computes", master_computes)
-    mistakes.raise_if_any()
+    _check_options(locals())
     count = workers + (topology == "tree")
     spread = _Spread(rng, heterogeneity)
     compute = ratio * spread.drawn(count)
@@ -126,6 +120,21 @@ def generate(
     )
 
 
+def _check_options(given: dict[str, Any]) -> None:
+    mistakes, topology = Mistakes(), given["topology"]
+    for name, rule in RULES.items():
+        mistakes.number(name, given[name], rule)
+    if topology not in TOPOLOGIES:
+        mistakes.add("topology", f"{quoted(topology)} must be one of {', '.join(TOPOLOGIES)}")
+    mistakes.number("slowdown", given["slowdown"], SLOWDOWN)
+    if topology in ON and not mistakes and given["returns"]:
+        mistakes.add("returns", f"nothing returns {ON[topology]}; leave it out")
+    if topology in ON and not mistakes and given["slowdown"] > 1:
+        mistakes.add("slowdown", f"{ON[topology]} all units cost alike; leave it out")
+    mistakes.flag("master_computes", given["master_computes"])
+    mistakes.raise_if_any()
+
+
 class _Spread:
     """Draws factors around 1 whose extremes differ by ``heterogeneity`` at most."""
 
@@ -141,13 +150,8 @@ class _Spread:
 def _of_sources(
     held: float, send: Floats, fixed: Floats, compute: Floats, own: Floats
 ) -> DivisibleLoad:
-    """Return a problem of several sources, each with as much load."""
     holders = [
-        Source(
-            load=held,
-            send=tuple(map(Affine, *costs)),
-            compute=None if np.isinf(mine) else mine,
-        )
+        Source(load=held, send=tuple(map(Affine, *costs)), compute=None if np.isinf(mine) else mine)
         for *costs, mine in zip(fixed.tolist(), send.tolist(), own.tolist(), strict=True)
     ]
     crew = [Worker(compute=cost) for cost in compute.tolist()]

@@ -15,7 +15,7 @@ from makespan.divisible.problem import DivisibleLoad
 Unmet = Callable[[DivisibleLoad], str | None]
 
 
-def is_set(*names: str) -> Unmet:
+def is_given(*names: str) -> Unmet:
     """Return a test that names the first of these fields that is given."""
 
     def unmet(problem: DivisibleLoad) -> str | None:
@@ -65,7 +65,6 @@ def _entry(problem: DivisibleLoad, name: str, wrong: np.ndarray) -> str:
 
 
 def _range(problem: DivisibleLoad, name: str) -> tuple[float, float]:
-    """Return the least and the greatest entry of a column of the platform."""
     if isinstance(problem.platform, Star):
         return problem.platform.range_of(name)
     column = getattr(problem.platform, name)
@@ -96,7 +95,7 @@ def _beyond(problem: DivisibleLoad) -> str | None:
     return f"{problem.star.place('compute_beyond')(first)} is given"
 
 
-def says(name: str, *allowed: object) -> Unmet:
+def is_one_of(name: str, *allowed: object) -> Unmet:
     """Return a test that names the value of a field, where it is not an allowed one."""
 
     def unmet(problem: DivisibleLoad) -> str | None:
@@ -129,68 +128,77 @@ def _not_a(platform: type) -> Unmet:
     return unmet
 
 
-def _everyone_for_the_most(problem: DivisibleLoad) -> str | None:
-    return (
-        "use is 'all' and load is open" if problem.use == "all" and problem.load is None else None
-    )
+def _other_returns(problem: DivisibleLoad) -> str | None:
+    if problem.discipline == "lifo":
+        return "discipline is 'lifo'"
+    if problem.return_order is not None and problem.return_order != problem.order:
+        return "return_order is given"
+    return None
+
+
+def condition(text: str, met: Callable[[DivisibleLoad], object], otherwise: str) -> Need:
+    """Need that a test is met; where it is not, the problem is as ``otherwise`` says."""
+    return Need(text, lambda problem: None if met(problem) else otherwise)
 
 
 ANY_STAR = Need("a star", _not_a(Star), decisive=True)
 A_STAR = Need("a star, its makespan to be least", _other_goal, decisive=True)
 FOR_MAKESPAN = Need("the makespan to be least", _other_goal)
-ONE_GOAL = Need("one goal", says("objective", "makespan", "price"))
-A_FRONT = Need("objective 'pareto'", says("objective", "pareto"))
+ONE_GOAL = Need("one goal", is_one_of("objective", "makespan", "price"))
+A_FRONT = Need("objective 'pareto'", is_one_of("objective", "pareto"))
 A_TREE = Need("a tree", _not_a(Tree), decisive=True)
 SOURCES = Need("several sources", _not_a(Sources), decisive=True)
 NO_LATENCIES = Need("no fixed costs", _fixed_costs)
 NO_RETURNS = Need("no return costs", nonzero("return_fixed", "return_per_unit"))
-ONE_ROUND = Need("one round", says("rounds", 1))
-ONE_SEND_AT_A_TIME = Need("one send at a time (ports 1 or 2)", says("ports", 1, 2))
-DIVISIBLE = Need("a load that can be cut anywhere", says("integral", False))
-ANY_WORKERS = Need("use = 'any'", says("use", "any"))
+ONE_ROUND = Need("one round", is_one_of("rounds", 1))
+ONE_SEND_AT_A_TIME = Need("one send at a time (ports 1 or 2)", is_one_of("ports", 1, 2))
+DIVISIBLE = Need("a load that can be cut anywhere", is_one_of("integral", False))
+ANY_WORKERS = Need("use = 'any'", is_one_of("use", "any"))
 NO_MEMORY = Need("no memory limits", _finite("memory"))
 AFFINE_WORK = Need("affine computing costs", _beyond)
 NO_RELEASE = Need("no release times", nonzero("release"))
 NO_WORKER_DEADLINES = Need("no deadlines of workers", _finite("deadline"))
-NO_BUDGET = Need("no budget", is_set("budget"))
-NO_GIVEN_LOADS = Need("loads that are not given", is_set("loads"))
-NO_GIVEN_ORDER = Need("an order that is not given", is_set("order", "activation", "transfers"))
-NO_GIVEN_SEQUENCE = Need("no activation and no transfers", is_set("activation", "transfers"))
-A_LOAD = Need("a load", lambda problem: "load is open" if problem.load is None else None)
+NO_BUDGET = Need("no budget", is_given("budget"))
+NO_GIVEN_LOADS = Need("loads that are not given", is_given("loads"))
+NO_GIVEN_ORDER = Need("an order that is not given", is_given("order", "activation", "transfers"))
+NO_GIVEN_SEQUENCE = Need("no activation and no transfers", is_given("activation", "transfers"))
+A_LOAD = condition("a load", lambda problem: problem.load is not None, "load is open")
 WHOLE_LOAD = Need("a whole load, where units are whole", _broken_load)
-NO_DEADLINE = Need("no deadline", is_set("deadline"))
-A_MASTER = Need(
-    "a given master",
-    lambda problem: "platform.master is 'choose'" if problem.chooses_master else None,
+NO_DEADLINE = Need("no deadline", is_given("deadline"))
+A_MASTER = condition(
+    "a given master", lambda problem: not problem.chooses_master, "platform.master is 'choose'"
 )
-A_BUS = Need(
+A_BUS = condition(
     "a bus (one send cost for all)",
-    lambda problem: None if problem.platform.is_bus else "the workers' send costs differ",
+    lambda problem: problem.star.is_bus,
+    "the workers' send costs differ",
 )
-RETURNS = Need("returns", lambda problem: None if problem.has_returns else "nothing returns")
+RETURNS = condition("returns", lambda problem: problem.has_returns, "nothing returns")
 
-A_FRONT_END = Need(
+A_FRONT_END = condition(
     "a front end, or one chunk a worker",
-    lambda problem: None if problem.front_end or problem.served_once else "front_end is false",
+    lambda problem: problem.front_end or problem.served_once,
+    "front_end is false",
 )
-A_WORKER = Need("a worker", lambda problem: None if len(problem.star) else "there is no worker")
-IDLE_MASTER = Need(
+A_WORKER = condition("a worker", lambda problem: len(problem.star), "there is no worker")
+IDLE_MASTER = condition(
     "a master that does not compute",
-    lambda problem: "the master computes" if problem.master_computes else None,
+    lambda problem: not problem.master_computes,
+    "the master computes",
 )
-ONE_PORT = Need("one port", says("ports", 1))
-SEVERAL_ROUNDS = Need(
-    "several rounds", lambda problem: "rounds is 1" if problem.rounds == 1 else None
-)
+ONE_PORT = Need("one port", is_one_of("ports", 1))
+SEVERAL_ROUNDS = condition("several rounds", lambda problem: problem.rounds != 1, "rounds is 1")
 FINITE_SPEED = Need("a finite speed", positive("compute_per_unit"))
-SOME_LOAD = Need("a load above 0", lambda problem: "load is 0" if problem.load == 0 else None)
-NO_UPLINK = Need(
+A_GOAL = condition(
+    "a load, or time for one",
+    lambda problem: problem.deadline if problem.load is None else problem.load,
+    "nothing is to be done",
+)
+SOME_LOAD = condition("a load above 0", lambda problem: problem.load != 0, "load is 0")
+NO_UPLINK = condition(
     "no shared uplink",
-    lambda problem: (
-        "platform.master.uplink is given"
-        if getattr(problem.star.master, "uplink", None) is not None
-        else None
-    ),
+    lambda problem: getattr(problem.star.master, "uplink", None) is None,
+    "platform.master.uplink is given",
 )
 
 
@@ -232,7 +240,11 @@ AFFINE_ONE_ROUND = (
     *OPEN_ONE_ROUND,
     NO_RETURNS,
     DIVISIBLE,
-    Need("use = 'any' or a load", _everyone_for_the_most),
+    condition(
+        "use = 'any' or a load",
+        lambda problem: problem.use == "any" or problem.load is not None,
+        "use is 'all' and load is open",
+    ),
     *NO_WINDOWS,
 )
 SPLIT_ONE_ROUND = (
@@ -261,7 +273,7 @@ ORDERED_ONE_ROUND = (
     ONE_GOAL,
     ONE_ROUND,
     ONE_SEND_AT_A_TIME,
-    Need("no activation", is_set("activation")),
+    Need("no activation", is_given("activation")),
     *map(_or_transfers, (FOR_MAKESPAN, DIVISIBLE, NO_GIVEN_LOADS, NO_RELEASE)),
     *map(_or_transfers, (NO_WORKER_DEADLINES, NO_BUDGET, AFFINE_WORK)),
 )
@@ -276,8 +288,8 @@ SEQUENCE_OF_CHUNKS = (
     A_FRONT_END,
     AFFINE_WORK,
 )
-OPEN_ROUNDS = Need(
-    "rounds = 'auto'", lambda problem: None if problem.rounds == "auto" else "rounds are given"
+OPEN_ROUNDS = condition(
+    "rounds = 'auto'", lambda problem: problem.rounds == "auto", "rounds are given"
 )
 POLICY = (
     A_STAR,
@@ -298,16 +310,54 @@ POLICY = (
     AFFINE_WORK,
     *NO_WINDOWS,
 )
+UNIFORM_ROUNDS = (
+    *SEQUENCE_OF_CHUNKS,
+    NO_DEADLINE,
+    NO_GIVEN_ORDER,
+    SOME_LOAD,
+    *NO_WINDOWS,
+    ANY_WORKERS,
+    IDLE_MASTER,
+    A_WORKER,
+    Need("positive costs per unit", positive("send_per_unit", "compute_per_unit")),
+)
+ROUNDS_WITH_RETURNS = (
+    A_STAR,
+    A_MASTER,
+    A_LOAD,
+    RETURNS,
+    DIVISIBLE,
+    ANY_WORKERS,
+    NO_DEADLINE,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_SEQUENCE,
+    *NO_WINDOWS,
+    AFFINE_WORK,
+    IDLE_MASTER,
+    A_FRONT_END,
+    Need("results in the order of sending", _other_returns),
+    FINITE_SPEED,
+)
 
 
-def at_most(most: int, what: str = "workers") -> Need:
-    """Need that there are not more workers, or nodes, than that: the reach of a method."""
+def at_most(
+    most: int,
+    what: str = "workers",
+    number: Callable[[DivisibleLoad], int] = lambda problem: len(problem.platform),
+    *,
+    otherwise: str = "",
+    verb: str = "are",
+) -> Need:
+    """Need that there are not more workers, or of what else ``number`` counts: a method's reach.
+
+    ``otherwise`` says for which problems ``number`` counts nothing.
+    """
 
     def unmet(problem: DivisibleLoad) -> str | None:
-        count = len(problem.platform)
-        return f"there are {count:,}" if count > most else None
+        count = number(problem)
+        return f"there {verb} {count:,}" if count > most else None
 
-    return Need(f"at most {most:,} {what}", unmet)
+    return Need(f"{otherwise}at most {most:,} {what}", unmet)
 
 
 def equal_workers(*columns: str, what: str = "equal workers") -> Need:

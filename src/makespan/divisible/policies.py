@@ -16,18 +16,97 @@ import numpy as np
 from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import quoted, refusal
 from makespan.core.inputs.rules import Rule
-from makespan.core.numeric.arrays import Floats
-from makespan.core.simulation.noise import Noise
+from makespan.core.noise import Noise
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import loop
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.serving import (
-    FACTORING,
-    FIXED,
-    GUIDED,
-    WEIGHTED,
-    serve,
-)
-from makespan.divisible.rounds.uniform import uniform_rounds
+from makespan.divisible.published.rounds import uniform_rounds
+
+FIXED, GUIDED, FACTORING, WEIGHTED = range(4)
+"""Rules: chunks of a fixed size; a share of what is left; half of it in a batch for all; the
+same, by the workers' speeds."""
+
+
+@loop(pays_from=200_000)  # chunks over all repetitions, times workers
+def serve(
+    head_worker: Integers,
+    head_amount: Floats,
+    load: float,
+    rule: int,
+    size: float,
+    unit: float,
+    ahead: int,
+    weight: Floats,
+    costs: Floats,
+    factors: Floats,
+    worker_of: Integers,
+    amount_of: Floats,
+) -> tuple[int, float]:
+    """Carry out a plan that decides while it runs; return its chunks' number and its makespan.
+
+    Parameters
+    ----------
+    head_worker, head_amount
+        Chunks that are sent first, one after another, whatever happens.
+    load
+        Units to serve after these.
+    rule, size, unit
+        How large chunks are: ``size`` is that of ``FIXED``; sizes are rounded up to multiples
+        of ``unit``.
+    ahead
+        1: a worker asks when it has nothing left to compute. 2: when it starts its last chunk.
+        The worker that asked first is served first.
+    weight
+        The workers' shares of a batch, 1 on average.
+    costs
+        (4, n): C, c, W and w.
+    factors
+        (2, n, chunks): factors on the transfer and on the computation of each chunk, if it goes to
+        that worker. One for all workers, or for all chunks, stands for as many.
+    worker_of, amount_of
+        Where the chunks are written to.
+    """
+    workers = costs.shape[1]
+    busy, asks = np.zeros(workers), np.zeros(workers)
+    port, end, left = 0.0, 0.0, load
+    batch, served = 0.0, 0
+    most, count = len(worker_of), 0
+    rows, columns = factors.shape[1], factors.shape[2]
+    while count < len(head_worker) or left > 0.0:
+        if count < len(head_worker):
+            worker = head_worker[count]
+            amount = head_amount[count]
+            begin = port
+        else:
+            worker = int(np.argmin(asks))
+            begin = max(port, asks[worker])
+            if rule == GUIDED:
+                wanted = left / workers
+            elif rule == FIXED:
+                wanted = size
+            else:
+                if served == 0:
+                    batch = left / (2.0 * workers)
+                served = (served + 1) % workers
+                wanted = batch * weight[worker] if rule == WEIGHTED else batch
+            amount = max(unit, np.ceil(wanted / unit - 1e-9) * unit)
+            if amount >= left or left - amount < 1e-9 * unit or count == most - 1:
+                amount = left
+            left -= amount
+        row, column = min(worker, rows - 1), min(count, columns - 1)
+        took = costs[0, worker] + costs[1, worker] * amount
+        port = begin + took * factors[0, row, column]
+        start = max(port, busy[worker])
+        lasts = costs[2, worker] + costs[3, worker] * amount
+        busy[worker] = start + lasts * factors[1, row, column]
+        asks[worker] = busy[worker] if ahead == 1 else start
+        end = max(end, busy[worker])
+        worker_of[count] = worker
+        amount_of[count] = amount
+        count += 1
+    return count, end
+
 
 UNITS = 1000
 MAX_CHUNKS = 1_000_000
@@ -36,36 +115,20 @@ EXPECTED = Rule("an expected error is 0 or more")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Policy:
-    """A policy for one problem.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    rule
-        How large the chunks are: one of the rules of :mod:`makespan.divisible.rounds.serving`.
-    size
-        The chunk of the rule ``FIXED``, units.
-    unit
-        Chunks are rounded up to multiples of it, whole where the problem's units are; None: 1
-        for these, otherwise a thousandth of the load.
-    ahead
-        1: a worker asks when it is idle. 2: one chunk ahead.
-    head
-        What is sent first, in this order; None for nothing.
-    """
+    """A policy for one problem."""
 
     problem: DivisibleLoad
-    rule: int
-    size: float = 0.0
+    rule: int  # how large the chunks are: FIXED, GUIDED, FACTORING or WEIGHTED
+    size: float = 0.0  # the chunk of the rule ``FIXED``, units
+    # chunks are rounded up to multiples of it, whole where the problem's units are; None: 1 for
+    # these, otherwise a thousandth of the load
     unit: float | None = None
-    ahead: int = 1
-    head: Plan | None = None
+    ahead: int = 1  # 1: a worker asks when it is idle. 2: one chunk ahead.
+    head: Plan | None = None  # what is sent first, in this order; None for nothing
 
     @property
     def load(self) -> float:
-        assert self.problem.load is not None
-        return self.problem.load
+        return self.problem.total
 
     @property
     def grain(self) -> float:
@@ -162,8 +225,7 @@ def self_scheduling(
     ahead. The plan is the chunks of a run without errors; ``simulate(problem,
     policy="self-scheduling", ...)`` decides anew in every run, as it does for all policies.
     """
-    assert problem.load is not None
-    size = chunk if chunk is not None else problem.load / 64
+    size = chunk if chunk is not None else problem.total / 64
     if problem.integral:
         size = max(1.0, math.ceil(size))
     unit = size if size > 0 else None
@@ -202,14 +264,13 @@ def rumr(
     text = refusal(error, EXPECTED)
     if text is not None:
         raise MethodError(f"error: {text}")
-    assert problem.load is not None
     star = problem.star
     share = min(1.0, max(0.0, error))
     start_ups = float(star.compute_fixed.max() + star.send_fixed.sum())
     slowest = float(star.compute_per_unit.max())
-    if share * problem.load / len(star) * slowest < start_ups:
+    if share * problem.total / len(star) * slowest < start_ups:
         share = 0.0
-    head = uniform_rounds(star, (1.0 - share) * problem.load) if share < 1.0 else None
+    head = uniform_rounds(star, (1.0 - share) * problem.total) if share < 1.0 else None
     return Policy(problem=problem, rule=WEIGHTED, unit=unit, ahead=ahead, head=head)
 
 

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from makespan.core.cached import cached_property
-from makespan.core.costs import Affine
 from makespan.core.names import Numbered, index_by_name
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.problem import Pictured
-from makespan.divisible.model.checks import checked
 from makespan.divisible.model.machines import Master
-from makespan.divisible.model.platform import Star
 from makespan.divisible.model.sources import Sources
+from makespan.divisible.model.statement import Statement, check_statement
 from makespan.divisible.model.tree import Tree
-
-Transfer = tuple[Literal["send", "return"], str]
 
 MASTER = 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=True, repr=False)
-class DivisibleLoad(Pictured):
+class DivisibleLoad(Statement, Pictured):
     """A load that can be cut anywhere, held by a master and sent to workers.
 
     What is not fixed here is part of the answer, including which workers take part. Machine 0
@@ -95,31 +91,13 @@ class DivisibleLoad(Pictured):
 
     kind: ClassVar[str] = "divisible"
 
-    platform: Star | Tree | Sources
-    load: float | None = None
-    rounds: int | Literal["auto"] = 1
-    ports: Literal[1, 2, "many"] = 1
-    order: tuple[str, ...] | None = None
-    activation: tuple[str, ...] | None = None
-    return_order: tuple[str, ...] | None = None
-    discipline: Literal["fifo", "lifo"] | None = None
-    transfers: tuple[Transfer, ...] | None = None
-    loads: Mapping[str, float] | None = None
-    use: Literal["any", "all"] = "any"
-    front_end: bool = True
-    integral: bool = False
-    deadline: float | None = None
-    budget: float | None = None
-    objective: Literal["makespan", "price", "pareto"] = "makespan"
-    options: Mapping[str, Any] = field(default_factory=dict)
-
     def __post_init__(self) -> None:
         for name in ("order", "activation", "return_order"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, _as_names(getattr(self, name)))
+            if isinstance(getattr(self, name), list):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
         if self.transfers is not None:
             object.__setattr__(self, "transfers", tuple(map(tuple, self.transfers)))
-        self.__dict__.update(checked(self))
+        self.__dict__.update(check_statement(self))
         known = self.held if self.loads is None else self.loads.values()
         if self.load is None and known is not None:
             object.__setattr__(self, "load", math.fsum(known))
@@ -156,15 +134,17 @@ class DivisibleLoad(Pictured):
         return (self.platform.root if isinstance(self.platform, Tree) else MASTER,)
 
     @property
-    def chooses_master(self) -> bool:
-        """Whether the master is part of the answer."""
-        return self.platform.master == "choose"
-
-    @property
     def master_computes(self) -> bool:
         """Whether the master of a star has a compute cost."""
         master = self.star.master
         return not isinstance(master, str) and master.compute is not None
+
+    def own_by(self, end: float) -> float:
+        """Return what the master of a star computes by a time, units."""
+        cost = self.star.master_cost
+        if not self.master_computes or end < cost.fixed:
+            return 0.0
+        return (end - cost.fixed) / cost.per_unit if cost.per_unit > 0 else math.inf
 
     @property
     def given_sends(self) -> tuple[str, ...] | None:
@@ -178,29 +158,6 @@ class DivisibleLoad(Pictured):
         """Whether no worker gets more than one chunk."""
         sent = self.given_sends
         return self.rounds == 1 if sent is None else len(set(sent)) == len(sent)
-
-    @property
-    def star(self) -> Star:
-        """The platform, where it is a star.
-
-        Raises
-        ------
-        TypeError
-            If it is not: a method that asks for a star has to need one.
-        """
-        if not isinstance(self.platform, Star):
-            raise TypeError(f"the platform is not a star: {self.platform.IS}")
-        return self.platform
-
-    @property
-    def held(self) -> Floats | None:
-        """The loads that lie at several sources, where each says its own."""
-        return self.platform.held if isinstance(self.platform, Sources) else None
-
-    @property
-    def is_star(self) -> bool:
-        """Whether the platform is a star (a bus among them)."""
-        return isinstance(self.platform, Star)
 
     @property
     def has_returns(self) -> bool:
@@ -239,9 +196,7 @@ class DivisibleLoad(Pictured):
         return self._looked_up(names)
 
     def _looked_up(self, names: Iterable[str]) -> Integers:
-        indices = np.fromiter(map(self._position.__getitem__, names), dtype=np.int64)
-        indices.flags.writeable = False
-        return indices
+        return frozen(np.fromiter(map(self._position.__getitem__, names), dtype=np.int64))
 
     @cached_property
     def _indices(self) -> dict[str, Integers]:
@@ -269,20 +224,15 @@ class DivisibleLoad(Pictured):
         The master's own link is unused; the other machines are the workers, in their order. What
         lies with it is not sent in chunks: it computes all at its cost per unit, none beyond.
         """
-        star = self.star
-        chosen = star.worker(index)
-        cost = Affine(float(star.compute_fixed[index]), float(star.compute_per_unit[index]))
+        star, chosen = self.star, self.star.names[index]
+        cost = star._cost("compute", index)
 
         def without(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-            return names and tuple(name for name in names if name != chosen.name)
+            return names and tuple(name for name in names if name != chosen)
 
         return replace(
             self,
-            platform=star.without(index, Master(name=chosen.name, compute=cost)),
+            platform=star.without(index, Master(name=chosen, compute=cost)),
             order=without(self.order),
             return_order=without(self.return_order),
         )
-
-
-def _as_names(names: Any) -> Any:
-    return tuple(names) if isinstance(names, (list, tuple)) else names

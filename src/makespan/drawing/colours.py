@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.diagram import Groups
-from makespan.core.picture import Role
+from makespan.core.picture import Groups, Role
 
 FILL = {
     Role.SEND: "#0072B2",

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.picture import Role
 from makespan.drawing.colours import FAINT_INK, FILL, GRID, INK, LIMIT, PAPER
-from makespan.drawing.figure import Part
+from makespan.drawing.render import Part
 from makespan.drawing.svg import Canvas
-from makespan.drawing.text import elided, short, text_width
-from makespan.drawing.ticks import ticks
+from makespan.drawing.text import elided, short, text_width, ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,11 +127,8 @@ class _Panel:
 
 
 def _beside(entry: Entry) -> str:
-    return (
-        entry.note
-        if entry.value is None
-        else ", ".join(filter(None, (short(entry.value, 6), entry.note)))
-    )
+    value = "" if entry.value is None else short(entry.value, 6)
+    return ", ".join(filter(None, (value, entry.note)))
 
 
 def ranking_axes(ranking: Ranking, ax: Axes) -> Axes:
@@ -142,11 +138,7 @@ def ranking_axes(ranking: Ranking, ax: Axes) -> Axes:
     values = [entry.value or 0.0 for entry in entries]
     colours = [BEST if entry.best else OTHERS for entry in entries]
     ax.barh(places, values, color=colours, height=0.65)
-    ax.set_yticks(places, [entry.name for entry in entries], parse_math=False)
-    ax.tick_params(axis="y", length=0)
-    ax.invert_yaxis()
-    ax.set_xlim(0.0, ranking.horizon)
-    ax.set_xlabel(ranking.what, loc="right")
+    _frame(ax, [entry.name for entry in entries], ranking.horizon, ranking.what)
     ax.set_title(ranking.title, loc="left", pad=16.0, parse_math=False)
     style: dict[str, Any] = {"va": "center", "fontsize": 8.0, "parse_math": False}
     for place, entry in zip(places, entries, strict=True):
@@ -161,9 +153,18 @@ def ranking_axes(ranking: Ranking, ax: Axes) -> Axes:
         ax.annotate(label, (ranking.bound, 1.0), xycoords=("data", "axes fraction"), **look)
     ax.grid(True, axis="x", color=GRID, linewidth=0.5)
     ax.set_axisbelow(True)
+    return ax
+
+
+def _frame(ax: Axes, names: list[str], end: float, what: str) -> None:
+    """Name the bars in axes, from top to bottom, and what they measure, up to ``end``."""
+    ax.set_yticks(range(len(names)), names, parse_math=False)
+    ax.tick_params(axis="y", length=0)
+    ax.invert_yaxis()
+    ax.set_xlim(0.0, end)
+    ax.set_xlabel(what, loc="right")
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
-    return ax
 
 
 SHADES = ("#08306B", "#08519C", "#2171B5", "#4292C6", "#6BAED6", "#9ECAE1", "#C6DBEF")
@@ -240,14 +241,8 @@ def profile_axes(profile: Profile, ax: Axes) -> Axes:
         widths = [end - start for end, start in zip(ends, begin, strict=True)]
         ax.barh(places, widths, left=begin, height=0.65, color=SHADES[index], label=threshold)
         begin = ends
-    ax.set_yticks(places, [name for name, _ in profile.shares], parse_math=False)
-    ax.tick_params(axis="y", length=0)
-    ax.invert_yaxis()
-    ax.set_xlim(0.0, 100.0)
-    ax.set_xlabel("% of the problems", loc="right")
+    _frame(ax, [name for name, _ in profile.shares], 100.0, "% of the problems")
     ax.set_title(profile.title, loc="left", pad=28.0, parse_math=False)
     columns = len(profile.thresholds)
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, fontsize=8)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
     return ax

@@ -9,13 +9,42 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Required, TypedDict, Unpack
 
-from makespan.core.plain import STEERING
+from makespan.core.errors import STEERING
 
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|" + STEERING.pattern)
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
+THICK = 0.5
+Point = tuple[float, float]
 Rectangle = tuple[float, float, float, float]
+
+
+class Outline(TypedDict, total=False):
+    """How a rectangle looks beside its ``fill``; without ``stroke`` it has no outline."""
+
+    stroke: str
+    thick: float
+    radius: float
+    opacity: float
+
+
+class Stroke(TypedDict, total=False):
+    """How a line looks beside its colour; with a ``radius`` its corners are round."""
+
+    width: float
+    dashes: str
+    radius: float
+
+
+class Font(TypedDict, total=False):
+    """How text looks; ``anchor`` is start, middle or end."""
+
+    size: Required[float]
+    fill: Required[str]
+    anchor: str
+    bold: bool
 
 
 def escaped(text: str) -> str:
@@ -41,20 +70,18 @@ def number(value: float) -> str:
     return "0" if text in ("-0", "") else text
 
 
-def _place(point: tuple[float, float]) -> str:
+def _place(point: Point) -> str:
     return f"{number(point[0])} {number(point[1])}"
 
 
-def rounded(
-    points: Sequence[tuple[float, float]], radius: float
-) -> list[tuple[tuple[float, float], ...]]:
+def rounded(points: Sequence[Point], radius: float) -> list[tuple[Point, ...]]:
     """Return the steps of a line with round corners: where it starts, then a point for each
     straight step, and a corner with a point for each curved one.
 
     >>> rounded([(0.0, 0.0), (9.0, 0.0), (9.0, 9.0)], 2.0)
     [((0.0, 0.0),), ((7.0, 0.0),), ((9.0, 0.0), (9.0, 2.0)), ((9.0, 9.0),)]
     """
-    steps: list[tuple[tuple[float, float], ...]] = [(points[0],)]
+    steps: list[tuple[Point, ...]] = [(points[0],)]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
         ends = []
         for other in (before, after):
@@ -74,6 +101,12 @@ def rounded(
     return steps
 
 
+def _stroked(colour: str, look: Stroke) -> str:
+    dashes, width = look.get("dashes"), number(look.get("width", 1.0))
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    return f'stroke="{colour}" stroke-width="{width}"{dashed}'
+
+
 class Canvas:
     """Collects shapes and gives them as one SVG element."""
 
@@ -91,24 +124,18 @@ class Canvas:
         self._parts.append("</g>")
 
     def rectangle(
-        self,
-        box: Rectangle,
-        fill: str,
-        *,
-        stroke: str = "",
-        thick: float = 0.5,
-        radius: float = 0.0,
-        opacity: float = 1.0,
-        tip: str = "",
+        self, box: Rectangle, fill: str, *, tip: str = "", **look: Unpack[Outline]
     ) -> None:
         """Draw (x, y, width, height); ``tip`` shows when the mouse rests on it."""
         x, y, width, height = map(number, box)
-        look = f' rx="{number(radius)}"' if radius else ""
-        look += f' stroke="{stroke}" stroke-width="{number(thick)}"' if stroke else ""
-        look += f' fill-opacity="{number(opacity)}"' if opacity < 1 else ""
+        radius, stroke = look.get("radius"), look.get("stroke")
+        opacity, thick = look.get("opacity", 1.0), look.get("thick", THICK)
+        said = f' rx="{number(radius)}"' if radius else ""
+        said += f' stroke="{stroke}" stroke-width="{number(thick)}"' if stroke else ""
+        said += f' fill-opacity="{number(opacity)}"' if opacity < 1 else ""
         end = f"><title>{escaped(tip)}</title></rect>" if tip else "/>"
         self._parts.append(
-            f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}"{look}{end}'
+            f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}"{said}{end}'
         )
 
     def rectangles(
@@ -125,63 +152,35 @@ class Canvas:
         look += f' fill-opacity="{number(opacity)}"' if opacity < 1 else ""
         self._parts.append(f'<path fill="{fill}"{look} d="{"".join(steps)}"/>')
 
-    def line(
-        self,
-        start: tuple[float, float],
-        end: tuple[float, float],
-        stroke: str,
-        *,
-        width: float = 1.0,
-        dashes: str = "",
-    ) -> None:
+    def line(self, start: Point, end: Point, stroke: str, **look: Unpack[Stroke]) -> None:
         """Draw a line from ``start`` to ``end``."""
-        dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         self._parts.append(
             f'<line x1="{number(start[0])}" y1="{number(start[1])}" x2="{number(end[0])}" '
-            f'y2="{number(end[1])}" stroke="{stroke}" stroke-width="{number(width)}"{dashed}/>'
+            f'y2="{number(end[1])}" {_stroked(stroke, look)}/>'
         )
 
-    def way(
-        self,
-        points: Sequence[tuple[float, float]],
-        stroke: str,
-        *,
-        width: float = 1.0,
-        dashes: str = "",
-        radius: float = 0.0,
-    ) -> None:
+    def way(self, points: Sequence[Point], stroke: str, **look: Unpack[Stroke]) -> None:
         """Draw a line through points, its corners rounded where there is a ``radius``."""
-        start, *steps = rounded(points, radius)
+        start, *steps = rounded(points, look.get("radius", 0.0))
         path = f"M{_place(start[0])}" + "".join(
             f"{'LQ'[len(step) - 1]}{' '.join(map(_place, step))}" for step in steps
         )
-        dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
-        look = f'stroke="{stroke}" stroke-width="{number(width)}"{dashed}'
-        self._parts.append(f'<path d="{path}" fill="none" {look}/>')
+        self._parts.append(f'<path d="{path}" fill="none" {_stroked(stroke, look)}/>')
 
-    def polygon(self, corners: Sequence[tuple[float, float]], fill: str) -> None:
+    def polygon(self, corners: Sequence[Point], fill: str) -> None:
         """Fill the area between corners."""
         places = "L".join(map(_place, corners))
         self._parts.append(f'<path d="M{places}Z" fill="{fill}"/>')
 
-    def text(
-        self,
-        at: tuple[float, float],
-        text: str,
-        *,
-        size: float,
-        fill: str,
-        anchor: str = "start",
-        bold: bool = False,
-        tip: str = "",
-    ) -> None:
-        """Write ``text`` with its baseline at ``at``; ``anchor`` is start, middle or end."""
-        look = f' text-anchor="{anchor}"' if anchor != "start" else ""
-        look += ' font-weight="bold"' if bold else ""
+    def text(self, at: Point, text: str, *, tip: str = "", **look: Unpack[Font]) -> None:
+        """Write ``text`` with its baseline at ``at``."""
+        anchor = look.get("anchor", "start")
+        said = f' text-anchor="{anchor}"' if anchor != "start" else ""
+        said += ' font-weight="bold"' if look.get("bold") else ""
         shown_on_rest = f"<title>{escaped(tip)}</title>" if tip else ""
         self._parts.append(
-            f'<text x="{number(at[0])}" y="{number(at[1])}" font-size="{number(size)}" '
-            f'fill="{fill}"{look}>{shown_on_rest}{escaped(text)}</text>'
+            f'<text x="{number(at[0])}" y="{number(at[1])}" font-size="{number(look["size"])}" '
+            f'fill="{look["fill"]}"{said}>{shown_on_rest}{escaped(text)}</text>'
         )
 
     def document(self, width: float, height: float) -> str:

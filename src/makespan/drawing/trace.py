@@ -15,7 +15,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Bars, Picture, Role
 from makespan.core.schedule import Schedule
 from makespan.drawing.colours import WORD
-from makespan.drawing.gantt.tracks import tracks
+from makespan.drawing.gantt.marks import tracks
 
 NANOSECONDS = 1_000_000_000
 SHORTEST, LONGEST = 1e-3, 1e6  # seconds: what a viewer shows well
@@ -96,18 +96,18 @@ def _names(
 ) -> Iterator[dict[str, Any]]:
     """Yield the names of processes and threads, in the order of the picture."""
     for row in np.unique(bars.row).tolist():
-        yield _named("process_name", row, 0, {"name": picture.rows[row].label})
-        yield _named("process_sort_index", row, 0, {"sort_index": row})
+        yield _name_event("process_name", row, 0, {"name": picture.rows[row].label})
+        yield _name_event("process_sort_index", row, 0, {"sort_index": row})
     for bar in first.tolist():
         row, lane, number = int(bars.row[bar]), int(bars.lane[bar]), int(thread[bar])
         lanes = picture.rows[row].lanes
         name = lanes[lane] if lane < len(lanes) else ""
         name += f" {track[bar] + 1}" if track[bar] else ""
-        yield _named("thread_name", row, number, {"name": name})
-        yield _named("thread_sort_index", row, number, {"sort_index": number})
+        yield _name_event("thread_name", row, number, {"name": name})
+        yield _name_event("thread_sort_index", row, number, {"sort_index": number})
 
 
-def _named(what: str, row: int, thread: int, args: dict[str, Any]) -> dict[str, Any]:
+def _name_event(what: str, row: int, thread: int, args: dict[str, Any]) -> dict[str, Any]:
     return {"ph": "M", "name": what, "pid": row + 1, "tid": thread, "args": args}
 
 

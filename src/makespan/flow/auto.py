@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError, TooLarge
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem
-from makespan.core.registry import applicability, find_method, within_reach
+from makespan.core.registry import Method, applicability, find_method, within_reach
 from makespan.core.solution import Objective, Solution
-from makespan.flow.bound import excluded, floor_of
 
 EXACT_SECONDS = 10.0
 SAME = 1e-9  # relative: values this near are the same, of methods in closed form
 SAME_OF_SOLVERS = 1e-6  # relative: and of linear and mixed-integer programmes
+EXCLUDED = 1e-9
+"""How far above a deadline, relative to it, a bound excludes it: referees let plans be as late."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,6 +27,7 @@ class Found:
 
     ``ended`` says whether the time limit or a budget ended the search, ``notes`` what there is to
     say beside the notes of the solution. ``advised``: the notes say what else may be asked for.
+    ``late``: a plan was found that missed a limit of the problem.
     """
 
     method: str
@@ -33,6 +36,28 @@ class Found:
     ended: bool = False
     notes: list[str] = field(default_factory=list)
     advised: bool = False
+    late: bool = False
+
+
+def run_method(
+    kind: Kind,
+    problem: Problem,
+    control: Control,
+    method: Method,
+    options: dict[str, Any],
+    floor: Callable[[], float],
+) -> Found:
+    """Run one method; ``floor`` is that of :func:`greatest_bound`."""
+    control.begin(method.name)
+    made = method.run(problem, control, **options)
+    solution = _within_limits(kind, problem, made, floor)
+    return Found(
+        method=method.name,
+        solution=solution,
+        options=options,
+        ended=control.expired() or solution.stopped,
+        late=made.schedule is not None and solution.schedule is None,
+    )
 
 
 def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[str, Any]) -> Found:
@@ -40,7 +65,7 @@ def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[st
 
     The time limit ends it as soon as there is a plan.
     """
-    race, floor = _Race(), floor_of(kind, problem)
+    race, floor = _Race(), greatest_bound(kind, problem)
     with control.limited(EXACT_SECONDS if control.time_limit is None else None):
         for name in kind.methods.AUTO:
             method = find_method(kind.name, name)
@@ -49,15 +74,11 @@ def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[st
             if (race.has_plan or race.late) and control.expired():
                 break
             used = {name: options[name] for name in options if name in method.options}
-            control.begin(method.name)
             try:
-                made = method.run(problem, control, **used)
-                solution = excluded(kind, problem, made, floor)
+                race.enter(run_method(kind, problem, control, method, used, floor))
             except TooLarge as error:
                 race.refused.append(f"{method.name} was left out: {error}")
                 continue
-            race.late |= made.schedule is not None and solution.schedule is None
-            race.enter(method.name, solution, used)
             control.incumbent = race.best.solution if race.best is not None else None
             control.report(*race.known)
             if race.decided:
@@ -68,7 +89,9 @@ def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[st
     if race.best is None:
         raise MethodError(_nothing_applies(kind, problem, race.refused))
     found = race.best
-    found.solution = _with_bound(found.solution, race.bound)
+    mine, bound = found.solution, race.bound
+    if bound is not None and mine.objective is None and not mine.optimal:
+        found.solution = replace(mine, lower_bound=max(bound, mine.lower_bound or 0.0))
     found.ended = ended
     found.notes = [*race.doubts, *race.refused]
     return found
@@ -115,14 +138,15 @@ class _Race:
             and solution.makespan <= self.bound * (1 + 1e-12)
         )
 
-    def enter(self, method: str, solution: Solution, options: dict[str, Any]) -> None:
-        """Take part with what ``method`` found."""
-        self.stopped = self.stopped or solution.stopped
-        solution = self._credible(method, solution)
+    def enter(self, found: Found) -> None:
+        """Take part with what a method found."""
+        self.late |= found.late
+        self.stopped |= found.solution.stopped
+        solution = found.solution = self._credible(found.method, found.solution)
         if solution.lower_bound is not None:
             self.bound = max(solution.lower_bound, self.bound or 0.0)
         if self.best is None or self._beats(solution, self.best.solution):
-            self.best = Found(method=method, solution=solution, options=options)
+            self.best = found
         else:
             mine = _with_tighter(self.best.solution, solution.objective)
             # by a hair's breadth no better: its proof is the other's, too
@@ -159,12 +183,6 @@ class _Race:
         return solution.rank < incumbent.rank
 
 
-def _with_bound(solution: Solution, bound: float | None) -> Solution:
-    if bound is None or solution.objective is not None or solution.optimal:
-        return solution
-    return replace(solution, lower_bound=max(bound, solution.lower_bound or 0.0))
-
-
 def _with_tighter(solution: Solution, other: Objective | None) -> Solution:
     """Return the solution with the tighter of both bounds on what is optimised."""
     mine = solution.objective
@@ -173,6 +191,29 @@ def _with_tighter(solution: Solution, other: Objective | None) -> Solution:
     tighter = min if mine.maximise else max
     bound = other.bound if mine.bound is None else tighter(mine.bound, other.bound)
     return replace(solution, objective=replace(mine, bound=bound))
+
+
+def greatest_bound(kind: Kind, problem: Problem) -> Callable[[], float]:
+    """Return what computes the greatest of the kind's bounds, once, when it is first called."""
+    return cache(lambda: max((bound.value for bound in kind.bounds.bounds(problem)), default=0.0))
+
+
+def _within_limits(
+    kind: Kind, problem: Problem, solution: Solution, floor: Callable[[], float]
+) -> Solution:
+    """Return the solution without a plan that misses a limit of the problem.
+
+    Without a plan, ``floor`` may show that the deadline can't be met.
+    """
+    solution = kind.enforce_limits(problem, solution)
+    deadline = getattr(problem, "deadline", None)
+    if deadline is None or solution.schedule is not None or solution.infeasible is not None:
+        return solution
+    least = max(solution.lower_bound or 0.0, floor())
+    if not least > deadline * (1 + EXCLUDED):
+        return replace(solution, lower_bound=least or None)
+    why = f"the deadline is {deadline:.12g}, but no plan ends before {least:.12g}"
+    return replace(solution, infeasible=why, lower_bound=least)
 
 
 def _uninstalled(kind: Kind, problem: Problem) -> list[str]:
@@ -188,7 +229,7 @@ def _uninstalled(kind: Kind, problem: Problem) -> list[str]:
 
 
 def _nothing_applies(kind: Kind, problem: Problem, refused: list[str]) -> str:
-    from makespan.flow.methods import methods
+    from makespan.flow.kinds import methods
 
     verdicts = methods(problem)
     able = [verdict.name for verdict in verdicts if verdict.applies]

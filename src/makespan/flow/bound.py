@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
@@ -16,8 +14,6 @@ from makespan.flow.kinds import kind_of
 
 CONTRADICTED = 1e-6  # relative: a bound this far above a plan is wrong, not rounded
 MAX_GRAINS = 1e8  # beyond, rounding to whole grains would be within the error of floats
-EXCLUDED = 1e-9
-"""How far above a deadline, relative to it, a bound excludes it: referees let plans be as late."""
 GRAIN_ERROR = 1e-6  # grains: what a bound may owe to rounding
 
 
@@ -87,26 +83,3 @@ def best_bound(kind: Kind, problem: Problem, solution: Solution, makespan: float
             value=makespan, met=True, notes=(*doubts, f"optimal: the bound {name!r} is met")
         )
     return Proof(value=value, notes=tuple(doubts))
-
-
-def floor_of(kind: Kind, problem: Problem) -> Callable[[], float]:
-    """Return what tells the greatest of the kind's bounds, found once, when it is first asked."""
-    return cache(lambda: max((bound.value for bound in kind.bounds.bounds(problem)), default=0.0))
-
-
-def excluded(
-    kind: Kind, problem: Problem, solution: Solution, floor: Callable[[], float]
-) -> Solution:
-    """Return the solution without a plan that misses a limit of the problem.
-
-    Where there is none, with what ``floor`` says of a deadline.
-    """
-    solution = kind.enforce_limits(problem, solution)
-    deadline = getattr(problem, "deadline", None)
-    if deadline is None or solution.schedule is not None or solution.infeasible is not None:
-        return solution
-    least = max(solution.lower_bound or 0.0, floor())
-    if not least > deadline * (1 + EXCLUDED):
-        return replace(solution, lower_bound=least or None)
-    why = f"the deadline is {deadline:.12g}, but no plan ends before {least:.12g}"
-    return replace(solution, infeasible=why, lower_bound=least)

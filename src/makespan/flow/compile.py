@@ -16,9 +16,7 @@ from makespan.core.kind import Kind
 from makespan.core.numeric import jit
 from makespan.core.problem import Problem
 from makespan.core.system.startup import by_processor
-from makespan.flow.generate import generate
-from makespan.flow.kinds import KINDS, kind_named, kind_of
-from makespan.flow.methods import methods
+from makespan.flow.kinds import KINDS, generate, kind_named, kind_of, methods
 from makespan.flow.simulate import simulate
 from makespan.flow.solve import solve
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from makespan.core.cached import cached_property
 from makespan.core.display import Displayable, HasFrame, Table
-from makespan.core.errors import InputError
-from makespan.core.plain import one_line
+from makespan.core.errors import InputError, one_line
 from makespan.core.problem import Problem
 from makespan.core.renderers import renderers
 from makespan.core.report import InvalidSchedule

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from makespan.core.plain import plain
+from makespan.core.errors import plain
 from makespan.core.schedule import COLUMNS, Schedule
 from makespan.flow.kinds import kind_of
 from makespan.flow.result import Result

@@ -10,14 +10,14 @@ from makespan.core.control import Control
 from makespan.core.errors import InputError, MethodError
 from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import suggesting
+from makespan.core.noise import Noise, as_noise
 from makespan.core.numeric.arrays import Floats
 from makespan.core.problem import Problem
 from makespan.core.registry import applicability, find_method
 from makespan.core.schedule import Schedule
-from makespan.core.simulation.noise import Noise, as_noise
-from makespan.core.simulation.outcome import Simulation
+from makespan.core.simulation import Simulation
+from makespan.flow.check import referee
 from makespan.flow.kinds import kind_of
-from makespan.flow.referee import referee
 from makespan.flow.result import Result
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from makespan.core.control import Control, Progress
-from makespan.core.errors import MethodError, TooLarge
+from makespan.core.errors import MakespanError, MethodError, TooLarge
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean, keywords_of
@@ -16,14 +16,15 @@ from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, find_method
 from makespan.core.report import InvalidSchedule
 from makespan.core.solution import Solution, Status, relative_gap
-from makespan.flow.auto import Found, run_auto
-from makespan.flow.bound import best_bound, excluded, floor_of
+from makespan.flow.auto import Found, greatest_bound, run_auto, run_method
+from makespan.flow.bound import best_bound
+from makespan.flow.check import referee
 from makespan.flow.kinds import kind_of
-from makespan.flow.referee import referee
 from makespan.flow.result import Result
 
 if TYPE_CHECKING:
     import numpy as np
+
 
 GAP_LEFT = "a gap is left: "  # how a note begins that says why
 INTERRUPTED = "interrupted: the best plan found until then"
@@ -104,23 +105,14 @@ def solve_controlled(
                     found = run_auto(kind, problem, control, options)
                     found.advised = True
                 else:
-                    found = _run_named(kind, problem, control, method, options)
+                    chosen = find_method(kind.name, method)
+                    _refuse_unmet(kind, chosen, problem)
+                    _refuse_unknown(options, chosen.options, f"{chosen.name} has no option")
+                    floor = greatest_bound(kind, problem)
+                    found = run_method(kind, problem, control, chosen, options, floor)
         except MemoryError as error:
             raise TooLarge(f"{method}: there is not enough memory for this problem") from error
         return _result(kind, problem, control, found)
-
-
-def _run_named(
-    kind: Kind, problem: Problem, control: Control, name: str, options: dict[str, Any]
-) -> Found:
-    method = find_method(kind.name, name)
-    _refuse_unmet(kind, method, problem)
-    _refuse_unknown(options, method.options, f"{method.name} has no option")
-    control.begin(name)
-    found = method.run(problem, control, **options)
-    solution = excluded(kind, problem, found, floor_of(kind, problem))
-    ended = control.expired() or solution.stopped
-    return Found(method=name, solution=solution, options=options, ended=ended)
 
 
 def refereed(problem: Problem, solution: Solution, method: str) -> Result:
@@ -250,7 +242,7 @@ def _refuse_unmet(kind: Kind, method: Method, problem: Problem) -> None:
 
 
 def _methods_that_can(kind: Kind, problem: Problem) -> str:
-    from makespan.flow.methods import methods
+    from makespan.flow.kinds import methods
 
     able = [verdict.name for verdict in methods(problem) if verdict.applies]
     return f"; methods that can: {', '.join(able)}" if able else "; no method can yet"
@@ -266,3 +258,56 @@ def _refuse_unknown(options: Mapping[str, Any], known: Collection[str], lacks: s
         if name not in known:
             own = set(keywords_of(solve)) - {"problem"}
             raise MethodError(f"{lacks} {name!r}{did_you_mean(name, {*known, *own})}")
+
+
+class Attempt(NamedTuple):
+    """What one solve brought.
+
+    ``status`` is that of the result; where there is none, ``refused`` (the method does not apply),
+    ``too large`` or ``failed``, and ``note`` says why. ``seconds`` leave out start-up.
+    """
+
+    result: Result | None
+    status: str
+    note: str
+    seconds: float
+    interrupted: bool
+
+
+def attempt(
+    problem: Problem,
+    method: str,
+    *,
+    time_limit: float | None,
+    rng: int | np.random.Generator | None,
+    options: Mapping[str, Any] | None = None,
+    make: Callable[..., Control] = Control,
+) -> Attempt:
+    """Solve a problem by a method; whatever goes wrong is told, not raised.
+
+    ``make`` gives the control, of which the caller may keep hold.
+    """
+    control = make(time_limit=time_limit, rng=rng)
+    result = None
+    try:
+        result = solve_controlled(problem, control, method=method, **(options or {}))
+        status, note = str(result.status), _note(result, method)
+    except TooLarge as error:
+        status, note = "too large", str(error)
+    except MethodError as error:
+        status, note = "refused", str(error)
+    except MakespanError as error:
+        status, note = "failed", str(error)
+    except Exception as error:
+        status, note = "failed", f"internal error: {type(error).__name__}: {error}"
+    return Attempt(result, status, note, control.elapsed, control.interrupted)
+
+
+def _note(result: Result, method: str) -> str:
+    """Return the first note that says more than why a gap is left, or what to ask for instead,
+    after who found the plan.
+    """
+    note = next((note for note in result.notes if not note.startswith((GAP_LEFT, INSTEAD))), "")
+    if result.method != method:
+        note = f"by {result.method}" + (f"; {note}" if note else "")
+    return note

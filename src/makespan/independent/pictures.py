@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Curves, Groups, Line
-from makespan.core.picture import Bars, OnDemand, Picture, Role, Row
+from makespan.core.picture import Bars, Curves, Groups, Line, OnDemand, Picture, Role, Row
 from makespan.core.schedule import Schedule
 from makespan.drawing.text import percent, short
 from makespan.independent.problem import IndependentTasks

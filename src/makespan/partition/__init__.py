@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from makespan._public import lazily, names_of
 
 if TYPE_CHECKING:
-    from makespan.partition.model.curves import Curve as Curve
-    from makespan.partition.model.samples import Samples as Samples
+    from makespan.partition.model.curves import Curve as Curve, Samples as Samples
 
 __all__ = names_of(__name__)  # noqa: PLE0605
 __getattr__ = lazily(__name__)

@@ -28,9 +28,8 @@ from makespan.core.inputs.forms import (
 from makespan.core.inputs.mistakes import Mistakes
 from makespan.core.inputs.rules import DEADLINE
 from makespan.partition.model.costs import COST, COUNT, ENERGY_OR_NONE, GRANULARITY, TASKS, Given
-from makespan.partition.model.curves import Curves
-from makespan.partition.model.frames import grouped, read_csv, samples_of
-from makespan.partition.model.samples import Samples
+from makespan.partition.model.curves import Curves, Samples
+from makespan.partition.model.long_table import grouped, read_csv, samples_of
 from makespan.partition.model.table import NO_LIMIT, Table
 from makespan.partition.problem import Partition
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Curves, Line
-from makespan.core.front import Values, points_of
-from makespan.core.picture import Mark, OnDemand, Picture, Role
+from makespan.core.picture import Curves, Line, Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
-from makespan.drawing.diagram.front import front_curves
+from makespan.core.solution import FrontValues, front_points
+from makespan.drawing.diagram.curves import front_curves
 from makespan.drawing.gantt.assemble import Lane, assembled
 from makespan.drawing.text import percent, short
 from makespan.partition.answer import counts_of
@@ -122,19 +121,21 @@ def front(
     details: Mapping[str, Any] = NO_DETAILS,
 ) -> Curves:
     """Return the front of makespan and energy in the details of a result, its plan marked."""
-    return front_curves(details, schedule, "energy", _said)
+    return front_curves(details, schedule, "energy", _describe_point)
 
 
-def alternatives(problem: Partition, details: Mapping[str, Any]) -> list[tuple[Values, Schedule]]:
+def alternatives(
+    problem: Partition, details: Mapping[str, Any]
+) -> list[tuple[FrontValues, Schedule]]:
     """Return the plans of a front, with what each reaches, in the order of their times."""
     found = []
-    for values, point in points_of(details, "energy"):
+    for values, point in front_points(details, "energy"):
         amounts = np.array([int(point["counts"].get(name, 0)) for name in problem.machines])
         found.append((values, timed(problem, amounts)))
     return found
 
 
-def _said(point: Mapping[str, Any]) -> str:
+def _describe_point(point: Mapping[str, Any]) -> str:
     """Return the plan of a point, where few take part."""
     counts = {name: count for name, count in point.get("counts", {}).items() if count}
     plan = ", ".join(f"{name} {short(float(count))}" for name, count in counts.items())

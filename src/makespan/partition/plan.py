@@ -11,6 +11,8 @@ from makespan.core.solution import Solution
 from makespan.partition.problem import Partition
 from makespan.partition.timing import timed
 
+NOT_LOOKED_AT = "'prefer' was not looked at: other plans may have the same makespan"
+
 
 def no_plan(reason: str) -> Solution:
     """Return the proof that there is no plan."""

@@ -14,7 +14,7 @@ from makespan.core.inputs.rules import DEADLINE
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
-from makespan.partition.model.choices import Choices, scanned
+from makespan.partition.model.allowed_counts import Allowed, scanned
 from makespan.partition.model.costs import (
     COST,
     ENERGY,
@@ -26,7 +26,7 @@ from makespan.partition.model.costs import (
     tabulate,
 )
 from makespan.partition.model.curves import Curves
-from makespan.partition.model.frames import is_frame, resources_of
+from makespan.partition.model.long_table import is_frame, resources_of
 from makespan.partition.model.table import Table
 
 OBJECTIVES = ("makespan", "total", "energy", "time-then-energy", "energy-then-time", "pareto")
@@ -167,7 +167,7 @@ class Partition(Pictured):
         )
 
     @cached_property
-    def choices(self) -> Choices:
+    def choices(self) -> Allowed:
         """What may be chosen, as a table: that of a problem with functions is made now.
 
         Raises
@@ -239,7 +239,7 @@ class Partition(Pictured):
         allowed = np.where(self.costs.values < np.inf, energies, 0.0)
         mistakes.column(lambda entry: _place(self.costs, entry, "energy"), allowed, ENERGY)
 
-    def _scanned(self, table: Table) -> Choices:
+    def _scanned(self, table: Table) -> Allowed:
         found = scanned(table, self.tasks)
         if found is None:
             mistakes = Mistakes()

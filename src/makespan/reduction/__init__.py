@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from makespan._public import lazily, names_of
 
 if TYPE_CHECKING:
-    from makespan.reduction.search.evaluation import evaluate as evaluate
-    from makespan.reduction.search.prediction import estimate as estimate
+    from makespan.reduction.notebook import estimate as estimate, evaluate as evaluate
 
 __all__ = names_of(__name__)  # noqa: PLE0605
 __getattr__ = lazily(__name__)

@@ -9,7 +9,7 @@ so does the bound for ``order="greedy"``, in which every port takes the segments
 Before an all-reduce ends, the segment completed last is broadcast; before its broadcasts begin,
 some segment is reduced, on whatever machine. So the bounds of one segment's way there and back add
 up, and so do what all ports need one way and one segment the other way; the segments between are
-counted in :mod:`makespan.reduction.search.completions`.
+counted in :mod:`makespan.reduction.bounding.completions`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,11 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound
+from makespan.reduction.bounding import distances
+from makespan.reduction.bounding.completions import least_seconds
 from makespan.reduction.bounding.cuts import cuts
-from makespan.reduction.bounding.distances import distances
 from makespan.reduction.bounding.flows import flows, goes_straight
-from makespan.reduction.bounding.late_entries import late_entries
-from makespan.reduction.bounding.open_count import least_between, open_count
-from makespan.reduction.bounding.packing import packing, spans, spans_both_ways
-from makespan.reduction.model.growth import (
+from makespan.reduction.bounding.growth import (
     ROUNDING,
     arrivals,
     capacity,
@@ -37,8 +35,10 @@ from makespan.reduction.model.growth import (
     doubling,
     in_order,
 )
+from makespan.reduction.bounding.late_entries import late_entries
+from makespan.reduction.bounding.open_count import least_between, open_count
+from makespan.reduction.bounding.packing import packing, spans, spans_both_ways
 from makespan.reduction.problem import ROOT, Collective, Reduction
-from makespan.reduction.search.completions import least_seconds
 
 FEW_MACHINES = 200
 FEW_PATHS = 50_000

@@ -8,8 +8,8 @@ import numpy as np
 
 from makespan.core.inputs.mistakes import Mistakes
 from makespan.core.inputs.rules import Rule
+from makespan.core.network.checks import squarish
 from makespan.core.network.interconnect import Interconnect
-from makespan.core.network.topology import squarish
 from makespan.reduction.problem import Collective, Reduction
 
 

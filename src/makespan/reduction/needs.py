@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.registry import Need, applicability, find_method, within_reach
+from makespan.core.registry import CP_SAT, Need
 from makespan.reduction.problem import Reduction
+from makespan.reduction.sends import sends_in
 
 FEW_MACHINES = 64
+LOOKS_IN_REACH = 20_000_000  # about a fifth of a second a run
+SENDS_IN_REACH = 100_000
+MOST_ARCS, ARCS_IN_REACH = 60_000, 6_000
 
 
-def is_tried(problem: Reduction, *names: str) -> bool:
+class Scope(NamedTuple):
+    """What a method needs of a problem, and up to which sizes ``auto`` hands it problems."""
+
+    needs: tuple[Need, ...]
+    reach: tuple[Need, ...]
+
+
+def is_tried(problem: Reduction, *scopes: Scope) -> bool:
     """Whether ``auto`` has one of these methods for a problem: they go on from plans of others."""
-    methods = [find_method("reduction", name) for name in names]
     return any(
-        applicability(each, problem).applies and within_reach(each, problem) for each in methods
+        all(need.unmet(problem) is None for need in (*scope.needs, *scope.reach))
+        for scope in scopes
     )
 
 
@@ -65,6 +76,28 @@ def one_way(problem: Reduction) -> bool:
     return problem.statement.one_way
 
 
+def _sends_of_a_segment(problem: Reduction) -> int:
+    """Return how many sends of a segment are possible."""
+    machines = len(problem.machines)
+    if problem.collective == "all-reduce":
+        return 2 * machines * (machines - 1)
+    return (machines - 1) ** 2
+
+
+def _unmodelled(problem: Reduction) -> str | None:
+    if problem.segments == "auto" or problem.statement.one_way:
+        return None
+    if problem.collective != "all-reduce":
+        return f"collective is {problem.collective!r}"
+    if problem.times is not None:
+        at_once = problem.times.latency + problem.times.transfer <= 0
+    else:
+        apart = ~np.eye(len(problem.machines), dtype=bool)
+        takes = (problem.latencies + problem.transfers * problem.sizes.min())[apart]
+        at_once = bool((takes <= 0).any())
+    return "a send takes no time" if at_once else None
+
+
 def at_most(most: int, what: str, count: Callable[[Reduction], int]) -> Need:
     """Return the need of no more than so many, where the number of segments is given."""
 
@@ -94,6 +127,14 @@ def links_between(pairs: Callable[[Reduction], tuple[Any, ...]], what: str) -> N
         return f"none leads from {sender} to {receiver}"
 
     return Need(f"links {what}", unmet)
+
+
+def _arcs(most: int) -> Need:
+    return at_most(
+        most,
+        "possible sends, (n - 1)² m, or 2 n (n - 1) m",
+        lambda problem: _sends_of_a_segment(problem) * problem.items,
+    )
 
 
 ALL_LINKS = links_between(
@@ -138,3 +179,20 @@ UNEVEN_TIMES = Need(
     lambda problem: None if problem.segments == "auto" or problem.times is None else "they don't",
 )
 COMMON_UNIT = Need("times with a common unit", _whole)
+MODELLED = Need(
+    "segments that are only copied, or only combined, or an all-reduce whose sends take time",
+    _unmodelled,
+)
+BY_DUE_DATES = Scope(
+    (AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, ONE_PORT),
+    (at_most(LOOKS_IN_REACH, "sends times segments", lambda each: sends_in(each) * each.items),),
+)
+ALONG_CRITICAL_PATH = Scope(
+    (GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    (UNEVEN_TIMES, at_most(SENDS_IN_REACH, "sends", sends_in)),
+)
+BY_CP_SAT = Scope(
+    (CP_SAT, GIVEN_COUNT, MODELLED, FREE_ORDER, COMMON_UNIT, _arcs(MOST_ARCS)),
+    (_arcs(ARCS_IN_REACH),),
+)
+"""Those of the methods that go on from plans of others."""

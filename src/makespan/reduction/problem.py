@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
-from makespan.core.network.interconnect import Interconnect
-from makespan.core.network.ways import Ports, Ways
+from makespan.core.network.interconnect import Interconnect, Ports, Ways
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
-from makespan.reduction.model.links import links_of
-from makespan.reduction.model.statement import ROOT, Bools, Collective, Statement, statement_of
+from makespan.reduction.model import ROOT, Bools, Collective, Statement, links_of, statement_of
 from makespan.reduction.model.validation import Validation
 from makespan.reduction.model.whole_times import common_unit_of
 

@@ -11,7 +11,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
 from makespan.core.schedule import Schedule
-from makespan.core.simulation.replay import Replay
+from makespan.core.simulation import Replay
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import (
     SendCosts,

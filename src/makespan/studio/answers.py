@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol, cast
 
-from makespan.core.errors import MakespanError, MethodError, ProblemError
+import numpy as np
+
+from makespan.core.errors import MakespanError, MethodError, ProblemError, TooLarge
 from makespan.core.inputs.forms import validated
 from makespan.core.problem import Problem
 from makespan.core.registry import Applicability
-from makespan.core.schedule import Schedule
+from makespan.core.schedule import Activity, Schedule
 from makespan.flow.check import check as checked
 from makespan.flow.comparison.compare import comparing
 from makespan.flow.files.files import as_dict, as_text, file_of, problem_of
 from makespan.flow.files.results import result_of, schedule_of
-from makespan.flow.files.schema import schema as schema_of_kind
-from makespan.flow.kinds import KINDS
-from makespan.flow.methods import methods as methods_for
+from makespan.flow.kinds import KINDS, kind_of, methods as methods_for, schema as schema_of_kind
 from makespan.flow.result import Result
 from makespan.flow.sensitivity import sensitivity as sensitivity_of
 from makespan.flow.serialize import as_json, result_as_dict
 from makespan.flow.solve import solve_controlled
 from makespan.studio.exercises import read_exercise
-from makespan.studio.orders import Answer
+from makespan.studio.orders import Answer, Task
 from makespan.studio.requests import (
     LONGEST,
     CheckRequest,
@@ -35,19 +35,80 @@ from makespan.studio.requests import (
     SolveRequest,
     bounded,
     one_of,
+    snippet,
 )
-from makespan.studio.size import (
-    PER_SECOND,
-    SURE,
-    refuse_larger,
-    size_of_plan,
-    size_of_solution,
-)
-from makespan.studio.snippet import snippet
-from makespan.studio.task import Task
 
+LARGEST = 64 * 2**20
+"""Bytes of an answer."""
+FEW = 10_000  # tasks whose plan is not large
+SAMPLE = 500  # of them that are written to see
+SURE = 1.1  # times the largest: what is more is refused before anybody knows the digits
+PER_SECOND = 15e6  # bytes that are written
 COMPARED = 12
 """Methods of a comparison, of whose plans a view is made."""
+
+
+class _Tasks(Protocol):
+    """A problem of tasks: seconds of each, or of each on each machine."""
+
+    durations: Any
+
+
+def refuse_larger(size: float, times: float = 1.0) -> None:
+    """Refuse an answer of so many bytes, if these are so many times the most.
+
+    Raises
+    ------
+    TooLarge
+        With both sizes.
+    """
+    if size > times * LARGEST:
+        raise TooLarge(
+            f"the answer would be larger than {LARGEST // 2**20} MiB, the most: "
+            f"about {size / 2**20:.0f} MiB"
+        )
+
+
+def size_of_plan(schedule: Schedule) -> float:
+    """Return about how many bytes the rows of a schedule take."""
+    rows = np.linspace(0, len(schedule) - 1, min(SAMPLE, len(schedule))).astype(np.int64)
+    return _size_of(list(schedule.take(rows).records()), len(schedule))
+
+
+def _size_of(some: Any, count: int) -> float:
+    """Return about how many bytes that many take, where some are this."""
+    return len(as_json({"some": some})) * count / max(1, len(some))
+
+
+def size_of_solution(problem: Problem) -> float:
+    """Return about how many bytes a plan of a problem of many tasks takes, with its answer.
+
+    Some tasks are written as one machine would run them. Of problems of other things, whose plans
+    may have few rows, nothing is known.
+    """
+    names = kind_of(problem).tasks(problem)
+    if names is None or len(names) <= FEW:
+        return 0.0
+    count = len(names)
+    items = np.linspace(0, count - 1, SAMPLE).astype(np.int64)
+    durations = np.asarray(cast("_Tasks", problem).durations)
+    seconds = durations[items].reshape(SAMPLE, -1)[:, 0]
+    end = np.cumsum(seconds) * (count / SAMPLE / len(problem.machines))
+    plan = Schedule.of_columns(
+        problem.machines,
+        kind=Activity.COMPUTE,
+        machine=items % len(problem.machines),
+        peer=-1,
+        item=items,
+        amount=seconds,
+        start=end - seconds,
+        end=end,
+    )
+    told = [(names[item], row) for item, row in zip(items.tolist(), plan.records(), strict=True)]
+    answer = {key: {name: row[key] for name, row in told} for key in ("machine", "start", "end")}
+    return _size_of(list(plan.records()), count) + sum(
+        _size_of(each, count) for each in answer.values()
+    )
 
 
 def found(data: Any) -> Answer:
@@ -92,12 +153,7 @@ def compare(request: Mapping[str, Any], task: Task) -> Answer:
     limit = min(asked.time_limit, LONGEST / max(1, len(names)))
     task.limit(limit * len(names))
     ((_, comparison),) = comparing(
-        {"": stated},
-        names,
-        limit,
-        asked.seed,
-        lambda line: task.progress(doing=line),
-        task.control,
+        {"": stated}, names, limit, asked.seed, lambda line: task.progress(doing=line), task.control
     )
     answer = comparison.as_dict()
     if asked.view:
@@ -215,7 +271,7 @@ def _view(
 ) -> dict[str, Any]:
     """Return what the script of a page draws plans from, on one axis of time."""
     from makespan.drawing.page.html import page_data
-    from makespan.flow.pictures.page import chart
+    from makespan.flow.plot import chart
 
     charts = []
     for plan in plans:

@@ -148,7 +148,7 @@ def _client(request: Request) -> str | None:
 async def _unless_gone(request: Request, waiting: Awaitable[Answer]) -> Answer:
     """Return what is waited for; nothing once the client has left."""
     answer = asyncio.ensure_future(waiting)
-    gone = asyncio.ensure_future(_left(request))
+    gone = asyncio.ensure_future(_wait_until_left(request))
     try:
         await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
         return answer.result() if answer.done() else GONE
@@ -157,7 +157,7 @@ async def _unless_gone(request: Request, waiting: Awaitable[Answer]) -> Answer:
         answer.cancel()
 
 
-async def _left(request: Request) -> None:
+async def _wait_until_left(request: Request) -> None:
     message: Message = {}
     while message.get("type") != "http.disconnect":
         message = await request.receive()

@@ -7,8 +7,7 @@ from typing import Any
 from makespan._version import __version__
 from makespan.core.inputs.forms import Form, schema_of
 from makespan.core.solution import Status
-from makespan.flow.files.schema import moved, schema
-from makespan.flow.kinds import KINDS
+from makespan.flow.kinds import KINDS, moved, schema
 from makespan.studio.requests import (
     CheckRequest,
     CompareRequest,
@@ -65,8 +64,8 @@ def document() -> dict[str, Any]:
         for what, (form, told) in REQUESTS.items()
     }
     paths["/api/stop"] = {"post": _stop()}
-    paths["/api/examples"] = {"get": _given("examples", "Problems to begin with")}
-    paths["/api/schema/{kind}"] = {"get": _given("schema", "The JSON Schema of a kind's files")}
+    paths["/api/examples"] = {"get": _get("examples", "Problems to begin with")}
+    paths["/api/schema/{kind}"] = {"get": _get("schema", "The JSON Schema of a kind's files")}
     paths["/api/schema/{kind}"]["get"]["parameters"] = [
         {"name": "kind", "in": "path", "required": True, "schema": {"enum": list(KINDS)}}
     ]
@@ -118,7 +117,7 @@ def _stop() -> dict[str, Any]:
     }
 
 
-def _given(name: str, told: str) -> dict[str, Any]:
+def _get(name: str, told: str) -> dict[str, Any]:
     content = {JSON: {"schema": _ref("anything")}}
     answers = {"200": {"description": told, "content": content}, **_refused()}
     return {"operationId": name, "summary": told, "responses": answers}

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from makespan.core.system import memory
 from makespan.core.system.subprocesses import Child, own_folder
-from makespan.studio.orders import Answer, Order, Stop, Told, Warm, refused
+from makespan.studio.orders import Answer, Notice, Order, Stop, Warm, refused
 from makespan.studio.worker import Worker
 
 WAITING = 64
@@ -253,7 +253,7 @@ class Pool:
             self._note(place, place.job, message)
         self._turn()
 
-    def _note(self, place: _Place, job: _Job, told: Told) -> None:
+    def _note(self, place: _Place, job: _Job, told: Notice) -> None:
         """Note what a process tells of the order that it is at."""
         if told.what == "limit" and not job.left:
             job.until = place.allows(told.value + BEYOND)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from makespan.core.errors import InputError
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.studio.guard import LOOPBACK, Guard
 
 MOST_CONNECTIONS = 256

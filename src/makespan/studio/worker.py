@@ -1,4 +1,4 @@
-"""A process that answers orders, one after another; see ``core.system.subprocess_worker``."""
+"""A process that answers orders, one after another; see ``core.system.subprocesses``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from makespan.core.inputs.documents import table_in
 from makespan.core.inputs.files import close_files
 from makespan.core.system import memory
 from makespan.flow.files.files import as_dict
-from makespan.flow.generate import generate
-from makespan.studio.answers import ANSWERS
+from makespan.flow.kinds import generate
+from makespan.studio.answers import ANSWERS, refuse_larger
 from makespan.studio.exercises import examples
-from makespan.studio.orders import GONE, Answer, Order, Stop, Told, Warm, refused
-from makespan.studio.size import refuse_larger
-from makespan.studio.task import Left, Task
+from makespan.studio.orders import GONE, Answer, Left, Notice, Order, Stop, Task, Warm, refused
 
 SPACE = 4 * 2**30
 """Bytes of addresses beside those of memory: libraries map much that they never use."""
@@ -63,7 +61,7 @@ class Worker:
 
     def run(self, tell: Callable[[Any], None]) -> None:
         """Answer what comes; while nothing does, get warm where that is asked for."""
-        tell(Told("ready", None))
+        tell(Notice("ready", None))
         cold: Iterator[None] | None = None
         while True:
             try:
@@ -71,7 +69,7 @@ class Worker:
             except Empty:
                 if cold is not None and next(cold, DONE) is DONE:
                     cold = None
-                    tell(Told("warm", None))
+                    tell(Notice("warm", None))
                 continue
             if isinstance(order, Warm):
                 cold = warming()

@@ -9,7 +9,6 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound, Objective, Solution
-from makespan.taskgraph.bounding.refuted import LARGEST, MOST_DURATIONS, refuted_until
 from makespan.taskgraph.levels import colevels, levels
 from makespan.taskgraph.limits import (
     ALLOWED,
@@ -21,6 +20,7 @@ from makespan.taskgraph.limits import (
 )
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.refutation import LARGEST, MOST_DURATIONS, refuted_until
 
 MOST_WIDTHS = 64
 """Numbers of cores that tasks need, of which so many are looked at."""
@@ -56,7 +56,7 @@ def bounds(problem: TaskGraph) -> tuple[Bound, ...]:
     come over the network, or a copy of it is executed on the machine before the task.
 
     Where transfers wait, up to some thousand tasks and edges, shorter makespans are refuted, too
-    (:mod:`makespan.taskgraph.bounding.refuted`).
+    (:mod:`makespan.taskgraph.refutation`).
 
     Complexity: O(n m + e), compiled for large graphs.
     """

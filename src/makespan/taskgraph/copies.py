@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.numeric.sorting import places_of, sorted_by
+from makespan.core.numeric.sorting import inverse, places_of, sorted_by
 from makespan.core.schedule import Activity, Schedule
-
-if TYPE_CHECKING:
-    from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.list_scheduling.assigned import in_order
+from makespan.taskgraph.problem import TaskGraph
 
 
 class Inputs(NamedTuple):
@@ -123,3 +122,15 @@ def _ranges(count: Integers) -> tuple[Integers, Integers]:
     """
     index = np.repeat(np.arange(len(count)), count)
     return index, np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)
+
+
+def first_copies(problem: TaskGraph, schedule: Schedule) -> Schedule:
+    """Return the plan in which each task is executed only where its first copy ended.
+
+    In the order of their starts predecessors come first, as each copy has waited for some copy of
+    them. Complexity: O((rows + edges) log rows).
+    """
+    copies = Copies(problem, schedule)
+    rows = copies.row[copies.earliest]
+    order = np.lexsort((problem.dag.position, schedule.end[rows], schedule.start[rows]))
+    return in_order(problem, schedule.machine[rows], inverse(order))

@@ -15,10 +15,9 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.simulation.replay import Replay
+from makespan.core.simulation import Replay
 from makespan.taskgraph.copies import Copies
-from makespan.taskgraph.model.core_times import replace_first
-from makespan.taskgraph.model.loops import graph_loop
+from makespan.taskgraph.model.loops import graph_loop, replace_first
 from makespan.taskgraph.problem import TaskGraph
 
 SECONDS_CHECKED, SECONDS_TIMED = 2.5e-7, 1.5e-7
@@ -198,25 +197,33 @@ class _Rows:
         sending, receiving, things = self._occupied()
         nominal = np.zeros(count)
         nominal[self.task[self.computes]] = schedule.end[self.computes]
-        run = earliest.prepared(
-            repetitions * (2 * rows + len(self.graph[1]) + steps),
-            (
-                self._order(), self.computes, self.task, self.edge, ~self.first, self.last,
-                sending, receiving, self.after, *self.graph, self.machine_of,
-                problem.first_core, self.release, self.held,
-            ),
+        first_in, in_edges, source, has_rows = self.graph
+        run = earliest.prepared_by_name(
+            repetitions * (2 * rows + len(in_edges) + steps),
+            {
+                "order": self._order(), "computes": self.computes, "task": self.task,
+                "edge": self.edge, "following_hop": ~self.first, "last": self.last,
+                "sending": sending, "receiving": receiving, "after": self.after,
+                "first_in": first_in, "in_edges": in_edges, "source": source,
+                "has_rows": has_rows, "machine_of": self.machine_of,
+                "first_core": problem.first_core, "release": self.release, "held": self.held,
+            },
         )  # fmt: skip
+        numbers = {
+            "blocking": problem.is_blocking,
+            "in_their_order": problem.is_blocking or problem.is_rigid,
+        }
 
         def dispatched(seconds: Floats) -> tuple[Floats, Floats]:
             start, end = np.zeros(rows), np.zeros(rows)
-            run(
-                (
-                    seconds, start, end, nominal.copy(), np.zeros(len(self.graph[2])),
-                    np.zeros(things), np.zeros(int(problem.cores.sum())), np.full(count, -1.0),
-                    np.zeros(count, dtype=np.int64), np.zeros(len(problem.network)),
-                ),
-                (problem.is_blocking, problem.is_blocking or problem.is_rigid),
-            )  # fmt: skip
+            room = {
+                "seconds": seconds, "start": start, "end": end, "task_end": nominal.copy(),
+                "there": np.zeros(len(source)), "free": np.zeros(things),
+                "core_free": np.zeros(int(problem.cores.sum())), "clock": np.full(count, -1.0),
+                "taken": np.zeros(count, dtype=np.int64),
+                "taken_last": np.zeros(len(problem.network)),
+            }  # fmt: skip
+            run(room, numbers)
             return start, end
 
         return dispatched

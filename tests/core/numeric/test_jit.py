@@ -131,7 +131,7 @@ def test_parts_leave_no_memory_behind() -> None:
 def test_parts_load_no_compiler() -> None:
     """What has loops and parts is imported, and run on small inputs, without Numba."""
     code = (
-        "import sys; from makespan.reduction.rules import due_dates, spreading;"
+        "import sys; from makespan.reduction.heuristics import allreduce_edd, rarest_first;"
         "from makespan.core.numeric.random import next_seed; next_seed(1);"
         "sys.exit('numba' in sys.modules)"
     )
@@ -236,3 +236,23 @@ def test_a_loop_of_many_arguments_is_bound() -> None:
     with pytest.raises(TypeError, match="wide takes more than 16 arguments: bind them by name"):
         wide.at(0)
     assert wide.bind(0, **{name: number for number, name in enumerate(names)})() == 3
+
+
+@loop(pays_from=100)
+def shifted(numbers, factor, shift, written):  # type: ignore[no-untyped-def]
+    """Write numbers times a factor, and a shift."""
+    for index in range(len(numbers)):
+        written[index] = numbers[index] * factor + shift
+
+
+def test_columns_are_taken_by_their_names(form: bool) -> None:
+    """In any order; a name that is unknown, missing or given twice is an error, in both forms."""
+    numbers, written = np.arange(3.0), np.zeros(3)
+    shifted.run_by_name(3, {"numbers": numbers}, {"written": written}, shift=1.0, factor=2.0)
+    assert written.tolist() == [1.0, 3.0, 5.0]
+    run = shifted.prepared_by_name(3, {"numbers": numbers})
+    for wrong in ({"factor": 1.0}, {"factor": 1.0, "shft": 1.0}):
+        with pytest.raises((TypeError, KeyError), match=r"shift|shft"):
+            run({"written": written}, wrong)
+    with pytest.raises(TypeError, match="numbers is given twice"):
+        run({"written": written}, {"numbers": 1.0, "factor": 1.0, "shift": 1.0})

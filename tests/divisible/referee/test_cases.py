@@ -13,7 +13,7 @@ from makespan import DivisibleLoad, Master, Schedule, Star, Worker, check, solve
 from makespan.core.schedule import COLUMNS
 from makespan.divisible.file import read
 from makespan.divisible.referee import violations
-from makespan.divisible.referee.overlaps import crowds, overlaps
+from makespan.divisible.referee.resources import crowds, overlaps
 from tests.oracles.divisible_rules import broken_rules
 from tests.test_referee_cases import CASES, schedule_of
 

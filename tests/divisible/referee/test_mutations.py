@@ -17,6 +17,7 @@ from makespan.divisible.model.platform import NUMBERS, Star
 from makespan.divisible.referee import violations
 from tests.oracles.divisible_instances import instance
 from tests.oracles.divisible_rules import broken_rules
+from tests.thorough import up_to
 
 SEEDS = range(300)
 Columns = dict[str, Any]
@@ -231,11 +232,12 @@ def test_doubly_mutated_schedules() -> None:
     }  # fmt: skip
 
 
-def test_restated_problems() -> None:
+@pytest.mark.parametrize("count", up_to(200, 300))
+def test_restated_problems(count: int) -> None:
     """Both agree on whether a valid schedule solves another problem; every rule is broken."""
     rng = random.Random(2)
     seen: Counter[str] = Counter()
-    for seed in SEEDS:
+    for seed in SEEDS[:count]:
         problem, schedule = instance(seed)
         for _ in range(6):
             other = restated(problem, rng)

@@ -10,7 +10,7 @@ import pytest
 from makespan import DivisibleLoad, Master, Star, Worker
 from makespan.core.schedule import Activity
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.rounds.simpler import simpler
+from makespan.divisible.rounds.uplink import simpler
 from makespan.divisible.timing import timed
 from tests.oracles.divisible_any import best
 from tests.oracles.divisible_random import random_problem

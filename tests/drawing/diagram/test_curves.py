@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from makespan.core.diagram import Curves, Line
+from makespan.core.picture import Curves, Line
 from makespan.drawing.diagram.curves import curves_svg
 
 

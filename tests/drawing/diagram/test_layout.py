@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from makespan.core.diagram import Diagram, Edges, Groups, Nodes
+from makespan.core.picture import Diagram, Edges, Groups, Nodes
 from makespan.drawing.diagram.draw import Sheet, diagram_svg
 from makespan.drawing.diagram.layers import layers_of
 from makespan.drawing.diagram.layout import lay_out
@@ -55,7 +55,7 @@ def passes_through(way, box):
     return bool(((points > box[:2] + 1.0) & (points < box[:2] + box[2:] - 1.0)).all(axis=1).any())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(1, 60), st.integers(0, 10**6), st.sampled_from([0.02, 0.1, 0.2]))
 def test_layers_have_no_overlaps_and_lines_pass_no_box(count, seed, share):
     """Boxes stand apart; each line leads from the border of its source to that of its target."""
@@ -115,7 +115,7 @@ def test_few_labels_all_have_room():
         assert not lay_out(random_diagram(12, seed, 0.15)).unlabelled
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(2, 20), st.integers(0, 10**6))
 def test_boxes_in_given_places_are_spread_out(count, seed):
     """Boxes keep the order of their places, and stand apart."""

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from makespan.core.diagram import Groups
-from makespan.core.picture import Mark, Picture, Role, Row
+from makespan.core.picture import Groups, Mark, Picture, Role, Row
 from makespan.drawing.colours import FILL
 from makespan.drawing.gantt.layout import MAX_BLOCKS, MAX_ROWS, lay_out
 from tests.drawing.gantt.test_merge import bars_of

@@ -8,7 +8,7 @@ import pytest
 
 from makespan import DivisibleLoad, IndependentTasks, Reduction, Star, Worker, save, solve
 from makespan.core.errors import InputError
-from makespan.flow.pictures.page import html
+from makespan.flow.plot import html
 
 ODD = "</script><script>alert(1)</script><!-- &\u2028\ud800"
 

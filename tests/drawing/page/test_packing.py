@@ -7,7 +7,7 @@ import numpy as np
 
 from makespan import Partition, solve
 from makespan.drawing.page.packing import SHORT, Packing
-from makespan.flow.pictures.page import html
+from makespan.flow.plot import html
 
 
 def test_columns_inside_of_long_lists_are_lists() -> None:

@@ -210,6 +210,7 @@ def test_twenty_thousand_activities(browser, tmp_path):
     assert browser.errors == []
 
 
+@pytest.mark.thorough
 def test_sixty_thousand_activities_in_a_megabyte(browser, tmp_path):
     """A very large plan is packed: times to a two-thousand-millionth of the plan, names too.
 

@@ -184,11 +184,11 @@ def test_sends_appear_as_they_are_decided(browser, tmp_path, method):
 
 def test_boxes_that_stand_for_many_tasks(browser, tmp_path):
     """In a thinned graph a box is placed once all its tasks are."""
-    many = TaskGraph(layered(1000, width=100, density=0.05, rng=1), Network([1.0, 2.0]))
+    many = TaskGraph(layered(600, width=60, density=0.05, rng=1), Network([1.0, 2.0]))
     page = opened(browser, solve(many, method="heft", log=True), tmp_path)
     boxes = page.value("document.querySelectorAll('.diagram:not([hidden]) .node').length")
     assert boxes < 200
-    page.value("makespan.plans[0].player.go(500)")
+    page.value("makespan.plans[0].player.go(300)")
     assert count(page, "some") + count(page, "ready") > 0
     assert count(page, "chosen") == 1
     page.key("End")

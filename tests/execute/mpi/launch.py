@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,18 @@ def command(ranks: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
     return launch(ranks, "-m", "makespan", *arguments, "--mpi")
 
 
+def made_first(comm: Any, make: Callable[..., Any], *given: Any, **options: Any) -> Any:
+    """Return to rank 0 what it makes, and None to the others, which sleep meanwhile.
+
+    A rank that waits in a collective takes a whole core.
+    """
+    made = make(*given, **options) if comm.rank == 0 else None
+    ready = comm.Ibarrier()
+    while not ready.Test():
+        time.sleep(0.002)
+    return made
+
+
 def random_trees(rng: np.random.Generator, machines: int, segments: int) -> list[list[int]]:
     """Return destinations, counted from 1: for every segment a random tree into machine 1."""
     table = np.ones((machines, segments), dtype=int)
@@ -85,8 +99,8 @@ def random_plan(rng: np.random.Generator, machines: int, collective: str = "redu
         trees = random_trees(rng, machines, segments)
         order = ("greedy", "backfilling")[int(rng.integers(2))]
         return solve(Reduction(**facts, destinations=trees, order=order))
-    method = "reduce-then-broadcast" if collective == "all-reduce" else None
-    method = method or METHODS[int(rng.integers(len(METHODS)))]
-    return solve(
-        Reduction(**facts, collective=collective), method=method, rng=int(rng.integers(99))
-    )  # type: ignore[arg-type]
+    method, options = METHODS[int(rng.integers(len(METHODS)))], {}
+    if collective == "all-reduce":
+        method, options = "reduce-then-broadcast", {"restarts": 3}
+    problem = Reduction(**facts, collective=collective)
+    return solve(problem, method=method, rng=int(rng.integers(99)), **options)

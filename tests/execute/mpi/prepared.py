@@ -15,7 +15,7 @@ from mpi4py import MPI
 from makespan import Reduction, solve
 from makespan.core.errors import InputError
 from makespan.execute import mpi
-from tests.execute.mpi.launch import random_plan
+from tests.execute.mpi.launch import made_first, random_plan
 
 comm = MPI.COMM_WORLD
 wrong: list[str] = []
@@ -40,7 +40,7 @@ def plan_of(collective: str, machines: Any = None) -> Any:
         reduce=1,
         collective=collective,
     )
-    return comm.bcast(solve(problem, time_limit=0.2) if comm.rank == 0 else None)
+    return comm.bcast(made_first(comm, solve, problem, time_limit=0.2))
 
 
 def in_order_of(plan: Any, contributions: list[Any]) -> Any:
@@ -109,10 +109,9 @@ def own_operations() -> None:
     for part in parts[1:]:
         want = np.array([want[0] * part[0], want[0] * part[1] + want[1]])
     for collective in ("reduce", "all-reduce"):
-        plan = solve(
-            Reduction(machines=comm.size, segments=1, transfer=1, collective=collective),
-            method="chain" if collective == "reduce" else "auto",
-        )
+        problem = Reduction(machines=comm.size, segments=1, transfer=1, collective=collective)
+        method = "chain" if collective == "reduce" else "auto"
+        plan = comm.bcast(made_first(comm, solve, problem, method=method))
         try:
             combined = mpi.prepare(plan, comm, op=op)
         except InputError as refused:
@@ -128,7 +127,7 @@ def sums(length: int) -> None:
     """Sums of floats have the documented order, in every call, and integers are those of NumPy."""
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        plan = comm.bcast(random_plan(rng, comm.size, "all-reduce") if comm.rank == 0 else None)
+        plan = comm.bcast(made_first(comm, random_plan, rng, comm.size, "all-reduce"))
         combined = mpi.prepare(plan, comm, op=MPI.SUM)
         whole = np.random.default_rng([seed, comm.rank]).integers(-(2**60), 2**60, length)
         result = np.empty_like(whole)

@@ -14,7 +14,7 @@ import numpy as np
 from mpi4py import MPI
 
 from makespan.execute.mpi import run
-from tests.execute.mpi.launch import random_plan
+from tests.execute.mpi.launch import made_first, random_plan
 
 COMBINE = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
 TYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32")
@@ -24,7 +24,7 @@ def compared(seed: int, collective: str) -> dict[str, Any]:
     """Run one random plan and compare."""
     comm = MPI.COMM_WORLD
     rng = np.random.default_rng(seed)
-    plan = random_plan(rng, comm.size, collective) if comm.rank == 0 else None
+    plan = made_first(comm, random_plan, rng, comm.size, collective)
     choices = np.random.default_rng([seed, 1])
     type_, operation = str(choices.choice(TYPES)), str(choices.choice(list(COMBINE)))
     length = int(choices.choice([0, 1, 3, 50, 4000]))

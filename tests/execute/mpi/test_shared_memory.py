@@ -7,10 +7,11 @@ import json
 import pytest
 
 from tests.execute.mpi.launch import PROGRAMS, launch
+from tests.thorough import few
 
 
 @pytest.mark.parametrize(
-    ("ranks", "calls", "room"), [(2, 80, 2**25), (3, 80, 2**15), (8, 8, 2**18)]
+    ("ranks", "calls", "room"), few([(3, 80, 2**15), (2, 80, 2**25), (8, 8, 2**18)], 2, thorough=3)
 )
 def test_values_are_those_of_the_order_of_ranks(ranks, calls, room):
     """To the bit, for all types, in place, in pieces, whatever collective was before."""

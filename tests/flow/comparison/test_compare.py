@@ -132,7 +132,7 @@ def test_all_names_are_checked_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is solved where a name is wrong; of several kinds, each has its own methods."""
     solved: list[str] = []
     monkeypatch.setattr(
-        "makespan.flow.attempt.solve_controlled",
+        "makespan.flow.solve.solve_controlled",
         lambda problem, control, method: solved.append(method),
     )
     with pytest.raises(MethodError, match="did you mean 'lpt'"):

@@ -47,7 +47,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         save(problem, tmp_path / "problem.npz")
         assert read_problem(tmp_path / "problem.npz") == problem
         assert read_any(tmp_path / "problem.npz") == problem
-        result = solve(problem, time_limit=0.5)
+        result = solve(problem, time_limit=0.1)
         save(result, tmp_path / "result.npz")
         save(result.schedule, tmp_path / "plan.npz")
         again = read_result(tmp_path / "result.npz")

@@ -164,7 +164,7 @@ def test_malformed_json_is_refused(content: str, expected: str, tmp_path: Path) 
     assert expected in refusal(path)
 
 
-@pytest.mark.parametrize("key", ["a" + ".a" * 100_000, '"a"' + " . 'b'" * 70_000])
+@pytest.mark.parametrize("key", ["a" + ".a" * 20_000, '"a"' + " . 'b'" * 14_000])
 def test_bottomless_keys_are_refused(key: str, tmp_path: Path) -> None:
     """A key of many parts nests as deeply as tables in tables, and is found before it is split."""
     path = tmp_path / "problem.toml"

@@ -29,9 +29,8 @@ from makespan.core.problem import Problem
 from makespan.core.schedule import WORDS
 from makespan.flow.files.files import problem_of
 from makespan.flow.files.results import result_of
-from makespan.flow.pictures.page import html, trace_events
-from makespan.flow.pictures.plot import svg
-from makespan.flow.pictures.views import drawing
+from makespan.flow.picture import drawing
+from makespan.flow.plot import html, svg, trace_events
 from makespan.flow.result import Result
 from makespan.flow.serialize import as_json, result_as_dict
 

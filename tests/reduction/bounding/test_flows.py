@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from makespan import Reduction
 from makespan.reduction.bounding.flows import flows, goes_straight
-from makespan.reduction.rules.occupation import occupation_of
+from makespan.reduction.heuristics.symmetry import occupation_of
 from tests.reduction.bounding.test_packing import random_problem
 from tests.thorough import few
 

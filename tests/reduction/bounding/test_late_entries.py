@@ -12,9 +12,9 @@ import pytest
 import makespan
 from makespan import Interconnect, Reduction
 from makespan.reduction.bounding.late_entries import _starts, late_entries
-from makespan.reduction.bounding.narrow import narrow
 from makespan.reduction.bounding.packing import packing
 from makespan.reduction.generate import generate
+from makespan.reduction.halves.tree_packing import narrow
 from tests.oracles import reduction_brute as oracle
 from tests.thorough import few
 

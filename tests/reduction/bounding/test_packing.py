@@ -14,7 +14,7 @@ from makespan.reduction.bounding import packing as module
 from makespan.reduction.bounding.packing import packing, shallow, spans, spans_both_ways
 from makespan.reduction.bounds import bounds
 from makespan.reduction.generate import generate
-from makespan.reduction.rules.occupation import occupation_of
+from makespan.reduction.heuristics.symmetry import occupation_of
 from tests.thorough import few
 
 TOPOLOGIES = ("star", "switch", "ring", "mesh", "torus", "tree", "nodes", "complete")

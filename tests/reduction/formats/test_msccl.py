@@ -220,7 +220,7 @@ def test_deep_files_are_read_or_refused() -> None:
 def test_what_the_format_can_not_say_is_refused(changes: dict[str, Any], said: str) -> None:
     problem = Reduction(**{"machines": 3, "segments": 2, "transfer": 1, **changes})
     with pytest.raises(InputError, match=re.escape(said)):
-        msccl.write(problem, makespan.solve(problem).schedule)
+        msccl.write(problem, makespan.solve(problem, time_limit=0.0).schedule)
 
 
 def test_results_are_saved_and_read(tmp_path: Path) -> None:

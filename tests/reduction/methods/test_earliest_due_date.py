@@ -12,10 +12,11 @@ import makespan
 from makespan import Reduction
 from makespan.core.control import Control
 from makespan.reduction.bounds import bounds
-from makespan.reduction.methods import earliest_due_date, rarest_first, tree_packing
-from makespan.reduction.methods.hierarchical import rotated
+from makespan.reduction.halves import rarest_first, tree_packing
+from makespan.reduction.heuristics.hierarchical_exchange import rotated
+from makespan.reduction.heuristics.symmetry import Plan
+from makespan.reduction.methods import earliest_due_date
 from makespan.reduction.referee import violations
-from makespan.reduction.rules.rotation import Plan
 from tests.thorough import few
 
 pytestmark = pytest.mark.usefixtures("few_restarts")
@@ -90,6 +91,7 @@ def test_plans_are_near_their_bounds(times: Any, n: int, m: int, within: float) 
     assert found.makespan <= within < parts.makespan
 
 
+@pytest.mark.thorough
 def test_ports_of_a_round_are_dealt_out_by_due_date() -> None:
     """All sends of a moment are decided together: so 32 machines need no round more than three
     segments must have.
@@ -113,8 +115,8 @@ def test_a_mirrored_plan_is_the_plan_backwards() -> None:
 @pytest.mark.parametrize(
     ("n", "m", "rotations", "times"),
     [
-        (6, 4, 3, (1, 1, 1)), (6, 6, 6, (0, 1, 0)), (8, 5, 2, (0.5, 1, 2)),
-        (4, 3, 2, (0, 1, 2**0.5)),
+        (6, 4, 3, (1, 1, 1)), (6, 6, 6, (0, 1, 0)), (4, 3, 2, (0, 1, 2**0.5)),
+        pytest.param(8, 5, 2, (0.5, 1, 2), marks=pytest.mark.thorough),
     ],
 )  # fmt: skip
 def test_plans_that_stand_for_their_rotations(n: int, m: int, rotations: int, times: Any) -> None:

@@ -10,8 +10,8 @@ import pytest
 import makespan
 from makespan import Reduction
 from makespan.core.control import Control
+from makespan.reduction.heuristics.ejection import eject_and_insert
 from makespan.reduction.methods import guided_ejection
-from makespan.reduction.rules.ejection import eject_and_insert
 from tests.thorough import few
 
 KINDS = ("broadcast", "reduce", "all-reduce", "all-gather", "reduce-scatter", "scatter")
@@ -37,7 +37,7 @@ def test_plans_are_valid_and_beat_no_bound(seed: int) -> None:
     assert found.makespan >= found.lower_bound * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("seed", few(30, 6))
+@pytest.mark.parametrize("seed", few(30, 3, thorough=18))
 def test_rounds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A port is used once a round each way, and what is sent was there; compiled or not."""
     problem = problem_of(seed + 6, most=7)

@@ -82,7 +82,7 @@ def test_groups_end_when_their_machines_do(seed: int) -> None:
     manner = hierarchical.MANNERS[0]
     for _ in range(8):
         manner = manner.moved(rng)
-    plan = hierarchical._turns(problem, hierarchical.Shape(groups, size, size, waves), manner)
+    plan = hierarchical.take_turns(problem, hierarchical.Shape(groups, size, size, waves), manner)
     schedule = hierarchical._schedule(problem, plan)
     assert schedule.makespan == pytest.approx(plan.end * float(tables_of(problem).unit or 1))
     assert makespan.check(problem, schedule).ok

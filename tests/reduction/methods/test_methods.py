@@ -15,8 +15,8 @@ import makespan
 from makespan import MethodError, Reduction
 from makespan.core.numeric import jit
 from makespan.reduction.bounds import bounds
-from makespan.reduction.methods.circulant import copies_of, skips_of, takes_of
-from makespan.reduction.search.evaluation import evaluate
+from makespan.reduction.halves.closed_forms import copies_of, skips_of, takes_of
+from makespan.reduction.notebook import evaluate
 from tests.oracles.reduction_brute import best as best_of_all, covers, notebook_search, true_optimum
 from tests.test_found import FOUND
 from tests.thorough import few
@@ -69,7 +69,7 @@ def test_exact_methods_agree_with_the_oracle(seed: int, method: str) -> None:
     assert result.makespan == pytest.approx(float(oracle(problem)), rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", few(10, 2))
+@pytest.mark.parametrize("seed", few(10, 1, thorough=6))
 def test_cp_sat_agrees_with_the_oracle_on_mixed_costs(seed: int) -> None:
     """The optimum for unequal machines, links and segments is that of trying everything."""
     problem = mixed(seed, *[(2, 3), (3, 2), (3, 2), (4, 1)][seed % 4])
@@ -111,7 +111,7 @@ def test_rules_agree_with_plain_enumeration(n: int, m: int, order: Any) -> None:
         assert (found["optimal"], found["distinct"]) == (count, distinct)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.integers(1, 9),
     st.integers(1, 9),
@@ -185,9 +185,12 @@ def _first_skip(machine: int, skips: list[int]) -> int:
     return len(skips) - 1
 
 
-def test_circulant_receive_schedules() -> None:
+@pytest.mark.parametrize(
+    "numbers", [range(2, 80), pytest.param(range(80, 401), marks=pytest.mark.thorough)], ids=str
+)
+def test_circulant_receive_schedules(numbers: range) -> None:
     """For every n up to 400 a machine takes q different blocks a phase, and has what it gives."""
-    for n in range(2, 401):
+    for n in numbers:
         skips = skips_of(n)
         q = len(skips) - 1
         takes = takes_of(n).tolist()
@@ -255,11 +258,11 @@ def test_scaling_time_scales_the_optimum() -> None:
 
 def test_renaming_machines_keeps_the_optimum() -> None:
     """Tables permuted outside the root have the same optimum."""
-    problem = mixed(3, 4, 2)
+    problem = mixed(3, 4, 1)
     order = np.array([0, 3, 1, 2])
     renamed = Reduction(
         machines=4,
-        segments=2,
+        segments=1,
         latency=problem.latencies[np.ix_(order, order)],
         transfer=problem.transfers[np.ix_(order, order)],
         reduce=problem.reduces[order],
@@ -278,6 +281,7 @@ def test_a_bound_over_all_homes_is_claimed_where_all_were_tried() -> None:
     assert found.lower_bound <= (9 + 1 + 9 + 1) * (1 + 1e-9)
 
 
+@pytest.mark.thorough
 def test_segment_count_searches_each_method() -> None:
     """The curve of the chain has its least value near the closed form, and auto keeps the best."""
     problem = Reduction(
@@ -347,7 +351,7 @@ def test_time_limit_returns_the_best_found() -> None:
     ("method", "fields"),
     [
         ("rarest-first", {"segment_sizes": np.random.default_rng(0).uniform(0.5, 2.0, 3_000)}),
-        ("backfilling", {"order": "backfilling"}),
+        pytest.param("backfilling", {"order": "backfilling"}, marks=pytest.mark.thorough),
         ("greedy-trees", {"order": "greedy"}),
     ],
 )

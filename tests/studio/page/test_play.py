@@ -7,7 +7,7 @@ import json
 import pytest
 
 from makespan import read_problem, save
-from makespan.flow.generate import generate
+from makespan.flow.kinds import generate
 from makespan.studio.exercises import examples
 from tests.browser import Browser
 

@@ -8,7 +8,7 @@ import networkx
 import pytest
 
 from makespan import Dag, FileError, InputError, ProblemError
-from makespan.taskgraph.formats import dot, gxl, on_equal_machines, stg, wfformat
+from makespan.taskgraph.formats import dot, on_equal_machines, stg, wfformat, xml
 
 DAG = Dag({"a": 2.0, "b": 1.0}, [("a", "b", 3.0)], cores={"a": 4})
 
@@ -28,7 +28,7 @@ def test_graphs_are_written_with_cores_and_read_back() -> None:
 def test_cores_in_gxl() -> None:
     """An attribute of a node; its value is a text."""
     node = '<node id="a"><attr name="Cores"><int>4</int></attr></node>'
-    assert gxl.read(f"<gxl><graph>{node}</graph></gxl>").cores.tolist() == [4]
+    assert xml.read_gxl(f"<gxl><graph>{node}</graph></gxl>").cores.tolist() == [4]
 
 
 @pytest.mark.parametrize("cores", [0, 1.5, "many", -2, True, 2**40])

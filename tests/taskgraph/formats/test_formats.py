@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan import Dag, FileError, Network, ProblemError, TaskGraph, check, read_problem, solve
-from makespan.core.plain import STEERING
+from makespan.core.errors import STEERING
 from makespan.taskgraph import formats
 from makespan.taskgraph.formats import dot, stg, wfformat
-from makespan.taskgraph.formats.graphml import read as read_graphml
+from makespan.taskgraph.formats.xml import read_graphml
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.model.attributes import DRAWING, SIZE, WORK
-from makespan.taskgraph.pictures.graph import graph
+from makespan.taskgraph.pictures.diagrams import graph
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "workflows"
 

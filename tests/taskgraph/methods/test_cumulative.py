@@ -11,10 +11,11 @@ from makespan import Dag, Network, TaskGraph, check, methods, solve
 from makespan.backends.cp_sat import library, scaling_of
 from makespan.core.control import Control
 from makespan.taskgraph import formats
-from makespan.taskgraph.bounding.heads import heads
-from makespan.taskgraph.methods.exact.cumulative import _InGroups
-from makespan.taskgraph.search.complete import _decided
+from makespan.taskgraph.cp_sat import _decided
+from makespan.taskgraph.levels import heads
+from makespan.taskgraph.methods.cumulative import _InGroups
 from tests.oracles.taskgraph_enumeration import best as optimum
+from tests.thorough import up_to
 
 
 def random_problem(rng: np.random.Generator) -> TaskGraph:
@@ -34,10 +35,11 @@ def random_problem(rng: np.random.Generator) -> TaskGraph:
     return TaskGraph(dag, Network(rng.choice([1.0, 1.0, 2.0, 3.0], machines), cores=cores))
 
 
-def test_it_is_optimal() -> None:
+@pytest.mark.parametrize("count", up_to(30, 120))
+def test_it_is_optimal(count: int) -> None:
     """Its makespan is the least of all plans, and it says so."""
     tried = 0
-    for seed in range(120):
+    for seed in range(count):
         problem = random_problem(np.random.default_rng(seed))
         least = optimum(problem)
         if least is None:
@@ -47,12 +49,13 @@ def test_it_is_optimal() -> None:
         assert result.status == "optimal"
         assert result.makespan == pytest.approx(least, rel=1e-9)
         assert check(result).ok
-    assert tried > 100
+    assert tried > 5 * count / 6
 
 
-def test_tasks_that_can_change_places() -> None:
+@pytest.mark.parametrize("count", up_to(10, 40))
+def test_tasks_that_can_change_places(count: int) -> None:
     """Equal tasks, some with more before and less behind them than others: the optimum stays."""
-    for seed in range(40):
+    for seed in range(count):
         rng = np.random.default_rng(seed)
         pairs = [(a, b) for b in range(5) for a in range(b) if rng.random() < 0.3]
         names = rng.permutation(5)
@@ -65,9 +68,10 @@ def test_tasks_that_can_change_places() -> None:
         assert solve(problem, method="cumulative").makespan == optimum(problem)
 
 
-def test_heads_are_never_late() -> None:
+@pytest.mark.parametrize("seeds", up_to(3, 10))
+def test_heads_are_never_late(seeds: int) -> None:
     """Of all starts that slots of unit tasks allow, none is before its head."""
-    for seed in range(10):
+    for seed in range(seeds):
         rng = np.random.default_rng(seed)
         count, cores = 6, int(rng.integers(1, 4))
         before = [[a for a in range(b) if rng.random() < 0.4] for b in range(count)]
@@ -119,9 +123,10 @@ def test_why_it_does_not_apply() -> None:
     assert "edges[0].size is 2" in str(verdicts["cumulative"])
 
 
-def test_asking_for_each_end_in_turn() -> None:
+@pytest.mark.parametrize("count", up_to(8, 25))
+def test_asking_for_each_end_in_turn(count: int) -> None:
     """A bound rises to the optimum, where there is a plan, or to the best plan known."""
-    for seed in range(25):
+    for seed in range(count):
         rng = np.random.default_rng(seed)
         pairs = [(a, b) for b in range(6) for a in range(b) if rng.random() < 0.3]
         dag = Dag.from_arrays(

@@ -8,7 +8,7 @@ import pytest
 from makespan import Dag, Network, TaskGraph, lower_bound, methods, solve
 from makespan.core.control import Control
 from makespan.taskgraph.bounds import bounds
-from makespan.taskgraph.methods.exact.equal_tasks import labels, transitive_reduction
+from makespan.taskgraph.methods.equal_tasks import labels, transitive_reduction
 from tests.oracles.taskgraph_enumeration import best as optimum, covers, random_problem
 from tests.oracles.taskgraph_slots import slots_needed
 

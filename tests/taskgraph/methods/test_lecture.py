@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from makespan import Dag, Network, Result, TaskGraph, read_problem, solve
-from makespan.taskgraph.clustering.clusters import clustering_of
+from makespan.taskgraph.clustering import clustering_of
 from makespan.taskgraph.levels import colevels, levels
 
 CASES = {

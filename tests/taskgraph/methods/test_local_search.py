@@ -12,15 +12,16 @@ from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.core.registry import find_method
 from makespan.core.solution import Solution
+from makespan.taskgraph import local_search as search
 from makespan.taskgraph.generate import graphs as generators
-from makespan.taskgraph.improving import back_and_forth
+from makespan.taskgraph.list_scheduling import insertion
 from makespan.taskgraph.methods import local_search as method
 from makespan.taskgraph.methods.local_search import local_search
-from makespan.taskgraph.placing import in_order
 from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_instances import random_network, random_problem, with_releases
 from tests.oracles.taskgraph_rules import is_valid
 from tests.taskgraph.methods.test_published import CASES, dag_of
+from tests.thorough import up_to
 
 FAST = (
     "heft", "peft", "cpop", "mcp", "single-machine", "list-scheduling", "mapping-heuristic",
@@ -47,9 +48,10 @@ def test_published_optima(name: str, value: float, method: str) -> None:
     assert (result.makespan, str(result.status), result.lower_bound) == (value, "optimal", value)
 
 
-def test_cp_sat_equals_brute_force() -> None:
+@pytest.mark.parametrize("count", up_to(10, 30))
+def test_cp_sat_equals_brute_force(count: int) -> None:
     """On tiny graphs over all topologies, with cores and delays, the optimum is the same."""
-    for seed in range(30):
+    for seed in range(count):
         rng = np.random.default_rng(seed)
         network = random_network(rng, ("complete", "bus", "star", "ring", "links")[seed % 5])
         if len(network) > 3:
@@ -186,8 +188,8 @@ def test_plans_forwards_and_backwards_come_from_their_problem(
 ) -> None:
     """Whenever the time is up, the plan is one of the problem, not of the graph turned round."""
     monkeypatch.setattr(method, "MAX_STEPS", 0)
-    monkeypatch.setattr(in_order, "QUICK", 0)
-    monkeypatch.setattr(back_and_forth, "ROUNDS", 3)
+    monkeypatch.setattr(insertion, "QUICK", 0)
+    monkeypatch.setattr(search, "ROUNDS", 3)
     problem = TaskGraph(generators.layered(20, ccr=0.1, rng=1), Network([1.0, 2.0, 3.0]))
     start = solve(problem, method="heft").schedule
     for looks in range(120):

@@ -11,9 +11,8 @@ from hypothesis import given, settings, strategies as st
 from makespan import Dag, Network, TaskGraph, check, solve
 from makespan.core.errors import InputError
 from makespan.taskgraph.generate import graphs as generators
-from makespan.taskgraph.pictures.graph import graph
+from makespan.taskgraph.pictures.diagrams import graph, platform
 from makespan.taskgraph.pictures.groups import dominant_sequence, groups, longest_path, types_of
-from makespan.taskgraph.pictures.network import platform
 
 WORKED = TaskGraph(
     Dag(

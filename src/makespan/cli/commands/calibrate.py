@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from makespan.cli import cluster, parameters
-from makespan.cli.codes import DONE
-from makespan.cli.engines import OnMpi
+from makespan.cli.cluster import OnMpi
+from makespan.cli.process import DONE
 
 PLATFORMS = (".toml", ".json")
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from makespan.cli import parameters
-from makespan.cli.codes import CHECK_FAILED, DONE
+from makespan.cli.process import CHECK_FAILED, DONE
 from makespan.cli.progress import meanwhile
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from makespan.cli import parameters
 from makespan.cli.cluster import scheduler_option
-from makespan.cli.codes import DONE, INTERRUPTED
+from makespan.cli.process import DONE, INTERRUPTED
+
+if TYPE_CHECKING:
+    from makespan.cli.progress import ProgressLine
+    from makespan.flow.comparison.table import Comparison
 
 
 @click.command("compare")
@@ -80,7 +85,7 @@ def command(
     makespan compare experiment.toml
     """
     from makespan.cli import experiment
-    from makespan.cli.progress import Line
+    from makespan.cli.progress import ProgressLine
     from makespan.flow.comparison.compare import comparing, problems_named
     from makespan.flow.comparison.several import Comparisons
     from makespan.flow.files.files import refuse_target, save
@@ -107,19 +112,9 @@ def command(
     problems, left_out = problems_named(files, parts)
     for other in left_out:
         parameters.print_error(f"left out: {other}")
-    found, line = {}, Line("comparing")
+    line = ProgressLine("comparing")
     comparisons = comparing(problems, chosen, time_limit, seed, line.say)
-    for number in range(1, len(problems) + 1):
-        with line.shown():
-            name, comparison = next(comparisons)
-        found[name] = comparison
-        if not as_json:
-            heading = f"{name}\n" if len(problems) > 1 else ""
-            parameters.say(f"{heading}{comparison}" + "\n" * (number < len(problems)))
-            if any(row.status == "infeasible" for row in comparison.rows):
-                parameters.say_between(name, parts)
-        if comparison.interrupted:
-            break
+    found = dict(_print_each(comparisons, line, len(problems), None if as_json else parts))
     together = Comparisons(by_name=found, left_out=left_out)
     if as_json:
         parameters.print_json(together.as_dict())
@@ -133,3 +128,23 @@ def command(
     if together.interrupted:
         click.echo("interrupted: the methods that follow did not run", err=True)
     return INTERRUPTED if together.interrupted else DONE
+
+
+def _print_each(
+    comparisons: Iterator[tuple[str, Comparison]],
+    line: ProgressLine,
+    count: int,
+    parts: dict[str, Any] | None,
+) -> Iterator[tuple[str, Comparison]]:
+    """Yield the comparisons, each printed when it is there, unless ``parts`` is None."""
+    for number in range(1, count + 1):
+        with line.shown():
+            name, comparison = next(comparisons)
+        yield name, comparison
+        if parts is not None:
+            heading = f"{name}\n" if count > 1 else ""
+            parameters.say(f"{heading}{comparison}" + "\n" * (number < count))
+            if any(row.status == "infeasible" for row in comparison.rows):
+                parameters.say_between(name, parts)
+        if comparison.interrupted:
+            return

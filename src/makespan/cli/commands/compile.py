@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from makespan.cli import parameters
-from makespan.cli.codes import DONE
+from makespan.cli.process import DONE
 
 if TYPE_CHECKING:
     from makespan.flow.compile import Tell
@@ -33,7 +33,7 @@ def command(verbose: bool) -> int:
     if not compiles():
         parameters.print_error("nothing to compile: NUMBA_DISABLE_JIT is 1")
         return DONE
-    with _shown() as tell:
+    with _show_progress() as tell:
         kernels = compile_ahead(tell)
     longest = sorted((each for each in kernels if each.seconds), key=lambda each: -each.seconds)
     for each in longest if verbose else longest[:LONGEST]:
@@ -48,7 +48,7 @@ def command(verbose: bool) -> int:
 
 
 @contextmanager
-def _shown() -> Iterator[Tell]:
+def _show_progress() -> Iterator[Tell]:
     """Give what shows each kind: a bar on a terminal, else a line when it is done."""
     from makespan.core.numeric.jit import compiled
 

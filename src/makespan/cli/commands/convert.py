@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from makespan.cli import parameters
-from makespan.cli.codes import DONE, INFEASIBLE
+from makespan.cli.process import DONE, INFEASIBLE
 from makespan.cli.progress import meanwhile
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from makespan.cli import parameters
-from makespan.cli.codes import DONE
+from makespan.cli.process import DONE
 from makespan.cli.progress import meanwhile
 
 
@@ -27,7 +27,7 @@ def command(
     makespan generate independent -O distribution=triplets | makespan solve -
     """
     from makespan.flow.files.files import TEXTS, as_text, refuse_target, save
-    from makespan.flow.generate import generate
+    from makespan.flow.kinds import generate
 
     if kind is None:
         parameters.print_text("\n".join(_listed()))
@@ -44,16 +44,15 @@ def command(
 
 
 def _listed() -> list[str]:
-    from makespan.flow.generate import generator_options
-    from makespan.flow.kinds import KINDS
+    from makespan.flow.kinds import KINDS, generator_options
 
     lines = []
     for name in KINDS:
         lines.append(name)
         options = generator_options(name).items()
-        lines += [f"  -O {option}={_shown(value)}" for option, value in options]
+        lines += [f"  -O {option}={_written(value)}" for option, value in options]
     return lines
 
 
-def _shown(value: Any) -> str:
+def _written(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

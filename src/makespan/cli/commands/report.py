@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from makespan.cli import parameters
-from makespan.cli.codes import DONE
+from makespan.cli.process import DONE
 from makespan.cli.progress import meanwhile
 
 
@@ -27,7 +27,7 @@ def command(*, tables: tuple[str, ...], as_json: bool, output: str | None) -> in
     makespan report results.parquet -o report.html
     """
     from makespan.flow.files.files import refuse_target, save
-    from makespan.flow.reports.overview import Overview, report
+    from makespan.lab.overview import Overview, report
 
     if output is not None:
         refuse_target(output, *Overview.SUFFIXES)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from makespan.cli import cluster, parameters
-from makespan.cli.codes import DONE
-from makespan.cli.engines import OnMpi
+from makespan.cli.cluster import OnMpi
+from makespan.cli.process import DONE
 from makespan.core.errors import InputError
 
 if TYPE_CHECKING:

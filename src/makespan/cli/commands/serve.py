@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from makespan.cli import parameters
-from makespan.cli.codes import DONE
+from makespan.cli.process import DONE
 
 
 @click.command("serve")

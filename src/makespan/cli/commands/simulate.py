@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from makespan.cli import parameters
-from makespan.cli.codes import DONE
+from makespan.cli.process import DONE
 from makespan.cli.progress import meanwhile
 
 DISTRIBUTIONS = ("normal", "uniform", "lognormal", "gamma", "bernoulli")

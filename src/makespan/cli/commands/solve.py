@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from makespan.cli import parameters
-from makespan.cli.codes import DONE, INFEASIBLE, INTERRUPTED, NOTHING_FOUND
+from makespan.cli.process import DONE, INFEASIBLE, INTERRUPTED, NOTHING_FOUND
 
 if TYPE_CHECKING:
     from makespan.flow.result import Result

@@ -29,7 +29,7 @@ def listed(values: object, kind: type[Item], place: str, what: str) -> tuple[Ite
     for index, item in enumerate(items):
         here = f"{place}[{index}]"
         if isinstance(item, Mapping):
-            items[index] = _made(kind, item, here, mistakes)
+            items[index] = _build(kind, item, here, mistakes)
         elif not isinstance(item, kind):
             mistakes.add(here, f"{quoted(item)} is not a {kind.__name__}")
     mistakes.raise_if_any()
@@ -52,7 +52,7 @@ def from_table(kind: type[Item], table: Mapping[str, Any], place: str) -> Item:
     makespan.core.errors.ProblemError: send: unknown key 'perunit'; did you mean 'per_unit'?
     """
     mistakes = Mistakes()
-    made = _made(kind, table, place, mistakes)
+    made = _build(kind, table, place, mistakes)
     mistakes.raise_if_any()
     return made
 
@@ -64,7 +64,7 @@ def _kind_of_cost(key: str, table: Mapping[str, Any]) -> type[Affine]:
     return Convex if key == "compute" and "beyond" in table else Affine
 
 
-def _made(kind: type[Item], table: Mapping[str, Any], place: str, mistakes: Mistakes) -> Item:
+def _build(kind: type[Item], table: Mapping[str, Any], place: str, mistakes: Mistakes) -> Item:
     known = {field.name.rstrip("_"): field for field in fields(kind)}  # type: ignore[arg-type]
     given: dict[str, Any] = {}
     for key, value in table.items():
@@ -74,6 +74,6 @@ def _made(kind: type[Item], table: Mapping[str, Any], place: str, mistakes: Mist
             cost = isinstance(value, Mapping)
             made = _kind_of_cost(key, value if cost else {})
             given[known[key].name] = (
-                _made(made, value, f"{place}.{key}", mistakes) if cost else value
+                _build(made, value, f"{place}.{key}", mistakes) if cost else value
             )
     return kind(**given)

@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -240,6 +240,38 @@ class Loop:
             value = self.plain(*read, *lists, *numbers)
             for column, values in zip(outputs, lists, strict=True):
                 column[:] = values
+            return value
+
+        return run
+
+    def run_by_name(
+        self,
+        size: float,
+        inputs: Mapping[str, np.ndarray],
+        outputs: Mapping[str, np.ndarray],
+        **numbers: float,
+    ) -> Any:
+        """Run a loop of any number of arguments as :meth:`run` does, each by its name."""
+        return self.prepared_by_name(size, inputs)(outputs, numbers)
+
+    def prepared_by_name(
+        self, size: float, inputs: Mapping[str, np.ndarray]
+    ) -> Callable[[Mapping[str, np.ndarray], Mapping[str, float]], Any]:
+        """Return what runs the loop again and again, as :meth:`prepared` does."""
+        compiles, names = self.pays(size), parameters(self.plain)
+        form = self.compiled if compiles else self.plain
+        columns = readonly(*inputs.values()) if compiles else [c.tolist() for c in inputs.values()]
+        read = dict(zip(inputs, columns, strict=True))
+
+        def run(outputs: Mapping[str, np.ndarray], numbers: Mapping[str, float]) -> Any:
+            written = outputs if compiles else {n: each.tolist() for n, each in outputs.items()}
+            values = {**read, **written, **numbers}
+            if not len(values) == len(names) == len(read) + len(written) + len(numbers):
+                return bind(form, **read)(**written, **numbers)  # which says what is wrong
+            value = form(*[values[name] for name in names])
+            if not compiles:
+                for name, column in outputs.items():
+                    column[:] = written[name]
             return value
 
         return run

@@ -1,7 +1,7 @@
-"""What the first use costs once: importing libraries and compiling kernels.
+"""Libraries and compiled kernels: which extra brings a library, what the first use costs once.
 
-It does not count against time limits (:class:`makespan.core.control.Control` leaves it out), and
-who shows progress may watch it.
+That cost does not count against time limits (:class:`makespan.core.control.Control` leaves it out);
+a watcher may show it as progress.
 """
 
 from __future__ import annotations
@@ -10,7 +10,12 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from threading import Condition, RLock, get_ident
+from typing import Any
+
+from makespan.core.errors import MissingExtra
 
 Watcher = Callable[[str | None], None]
 """Called with what begins (``"compiling"``), and with None when it ends."""
@@ -129,3 +134,49 @@ def watched(watcher: Watcher) -> Iterator[None]:
         yield
     finally:
         _watchers.remove(watcher)
+
+
+EXTRAS = {
+    "dask": "dask",
+    "distributed": "dask",
+    "joblib": "joblib",
+    "matplotlib": "plot",
+    "mpi4py": "mpi",
+    "networkx": "graphs",
+    "ortools": "exact",
+    "pandas": "frames",
+    "polars": "frames",
+    "starlette": "serve",
+    "uvicorn": "serve",
+}
+"""The extra of makespan that installs a library."""
+
+
+def missing(library: str) -> str | None:
+    """Return what to say of a library that is not installed; None where it is."""
+    if find_spec(library) is not None:
+        return None
+    return f"{library} is not installed: 'pip install makespan[{EXTRAS[library]}]' brings it"
+
+
+def optional(name: str) -> Any:
+    """Import a module of a library that an extra installs.
+
+    Raises
+    ------
+    MissingExtra
+        If it can't be imported; with the extra.
+
+    Examples
+    --------
+    >>> optional("networkx").__name__
+    'networkx'
+    """
+    try:
+        return import_module(name)
+    except (ImportError, RuntimeError) as error:  # MPI's library may be missing, too
+        library = name.partition(".")[0]
+        raise MissingExtra(
+            missing(library)
+            or f"{library} can't be used ({error}); 'makespan[{EXTRAS[library]}]' needs another"
+        ) from error

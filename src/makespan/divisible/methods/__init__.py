@@ -39,11 +39,16 @@ AUTO = (
 
 SHARED = {
     "closed-forms": ("bus", "star", "fixed-order"),
-    "disciplines": ("fifo", "lifo"),
-    "ordered-subsets": ("subset-dp", "bus-exchange"),
-    "orders": ("return-orders", "return-programme"),
-    "policies": ("self-scheduling", "guided", "factoring", "weighted-factoring", "rumr"),
-    "round-robin": ("sends-first", "two-channels"),
-    "splits": ("equal-split", "proportional-split"),
+    "given": ("no-load", "given-loads", "activation"),
+    "latencies": ("large-load", "subset-dp", "bus-exchange"),
+    "multi-round": ("multi-round", "multi-installment"),
+    "published": (
+        *("equal-split", "proportional-split", "umr", "multi-installment-output"),
+        *("self-scheduling", "guided", "factoring", "weighted-factoring", "rumr"),
+    ),
+    "return-orders": ("fifo", "lifo", "return-orders", "return-programme"),
+    "round-robin": ("sends-first", "two-channels", "output-only"),
+    "sources": ("source-flows", "source-programme", "source-search"),
+    "trees": ("tree", "affine-tree", "tree-programme"),
 }
 """The files that hold several methods, which are alike."""

@@ -9,19 +9,17 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
-from makespan.core.front import Unknown, in_words
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import whole
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
-from makespan.core.solution import Objective, Solution
-from makespan.divisible.methods.returns.orders import return_programme
-from makespan.divisible.methods.rounds.sequence_search import sequence_search
-from makespan.divisible.model.plan import price_of
-from makespan.divisible.model.points import entry_of
+from makespan.core.solution import FrontGap, Objective, Solution, front_in_words
+from makespan.divisible.methods.return_orders import return_programme
+from makespan.divisible.methods.sequence_search import sequence_search
+from makespan.divisible.model.plan import entry_of, price_of
 from makespan.divisible.needs import A_FRONT, ANY_STAR
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.returns.decided import Decided
+from makespan.divisible.returns.transfer_sequence import Decided
 from makespan.divisible.timing import matched
 
 POINTS = whole("points are", 2)
@@ -56,12 +54,12 @@ def pareto(problem: DivisibleLoad, control: Control, *, points: int = 12) -> Sol
     text = refusal(points, POINTS)
     if text is not None:
         raise MethodError(f"points: {text}")
-    search = _Search(problem, control, points)
+    search = _FrontSearch(problem, control, points)
     none = search.run()
     return search.solution() if none is None else none
 
 
-class _Search:
+class _FrontSearch:
     """The points found, and the deadlines looked at: whether no plan by then is cheaper.
 
     The fastest plan is made as cheap, the cheapest as fast as it can be.
@@ -133,16 +131,16 @@ class _Search:
             optimal=not unknown,
             stopped=bool(unknown),
             objective=goal,
-            notes=(in_words([each[:2] for each in points], "price", unknown),),
+            notes=(front_in_words([each[:2] for each in points], "price", unknown),),
             details={
                 "front": [_entry(self.problem, point) for point in points],
                 "unknown": unknown,
             },
         )
 
-    def _unknown(self) -> list[Unknown]:
+    def _unknown(self) -> list[FrontGap]:
         """Return the times between which some plan may be cheaper, or faster than all."""
-        ranges: list[Unknown] = []
+        ranges: list[FrontGap] = []
         known, sure = self.begin, self.begin == self.looks[0][0]
         for deadline, proved in self.looks:
             if proved and not sure:

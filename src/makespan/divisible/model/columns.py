@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.core.costs import Affine
 from makespan.core.inputs.mistakes import NO_NAME, Mistakes, quoted
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.tables import listed
 from makespan.core.names import Numbered
+from makespan.core.numeric.arrays import frozen
 
 
 class Columns:
@@ -104,13 +106,20 @@ class Columns:
 
     def _write(self, table: Mapping[str, ArrayLike], count: int) -> None:
         for name in self.RULES:
-            column = np.array(np.broadcast_to(np.asarray(table[name], dtype=np.float64), (count,)))
-            column.flags.writeable = False
-            setattr(self, name, column)
+            column = np.broadcast_to(np.asarray(table[name], dtype=np.float64), (count,))
+            setattr(self, name, frozen(np.array(column)))
 
     def place(self, column: str) -> Callable[[int], str]:
         """Return where in the problem the entries of a column stand, by index."""
         return f"platform.{self.ENTRIES}[{{}}].{column.replace('_', '.', 1)}".format
+
+    def _cost(self, of: str, index: int | tuple[int, int]) -> Affine:
+        """Return what sending, computing or returning costs at one entry."""
+        fixed, per_unit = (
+            getattr(self, f"{of}_fixed")[index],
+            getattr(self, f"{of}_per_unit")[index],
+        )
+        return Affine(float(fixed), float(per_unit))
 
     def __len__(self) -> int:
         return len(self.names)

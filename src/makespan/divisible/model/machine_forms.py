@@ -1,29 +1,32 @@
-"""The forms of machines in files: workers, masters, and what they cost."""
+"""The forms of machines in files: workers, masters, several sources, and what they cost."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import fields
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from makespan.core.costs import Affine, Convex, Price
 from makespan.core.inputs.forms import (
     AS_COST,
+    HIDDEN,
     NUMBER_OR_TABLE,
     Cost,
     CostForm,
     Form,
+    NumberOrTable,
     UnitCost,
     Value,
     cost_entry,
     mistake,
 )
 from makespan.core.inputs.mistakes import quoted
-from makespan.divisible.model.beyond import PAIRS, SIZE
-from makespan.divisible.model.machines import PRICE, SENDS, UPLINK
+from makespan.divisible.model.machines import PRICE, SENDS, UPLINK, Worker
+from makespan.divisible.model.piecewise_costs import PAIRS, SIZE
 from makespan.divisible.model.platform import RULES
+from makespan.divisible.model.sources import HELD, LINK, Source, Sources
 
 Machine = TypeVar("Machine")
 
@@ -92,7 +95,7 @@ class MasterForm(Form):
     sends: Annotated[int, Value(SENDS)] | None = None
 
 
-def made(kind: type[Machine], form: Form) -> Machine:
+def machine_of(kind: type[Machine], form: Form) -> Machine:
     """Return the machine that a form stands for."""
     values: dict[str, Any] = {
         name: each.affine() if isinstance(each, CostForm) else each for name, each in form
@@ -109,3 +112,77 @@ def entry_of(machine: Any, always: tuple[str, ...], without: tuple[str, ...] = (
             name = field.name.rstrip("_")
             data[name] = cost_entry(value) if isinstance(value, Affine) else value
     return data
+
+
+class LinkForm(CostForm):
+    """What a send costs; infinite where there is no link."""
+
+    per_unit: Annotated[float, Value(LINK)] = 0.0
+
+
+def _no_link(value: Any) -> Any:
+    """Let null stand for a link that there is not, as JSON has nothing infinite."""
+    return math.inf if value is None else value
+
+
+Link = Annotated[LinkForm, AS_COST, BeforeValidator(_no_link), NumberOrTable(LINK)]
+
+Links = Annotated[
+    Annotated[Link, Tag(f"{HIDDEN}one")] | Annotated[list[Link], Tag(f"{HIDDEN}each")],
+    Discriminator(lambda value: HIDDEN + ("each" if isinstance(value, list) else "one")),
+]
+
+
+class SourceForm(Form):
+    """A machine that holds load, and sends it to the workers."""
+
+    name: str = ""
+    load: Annotated[float, Value(HELD)] | None = None
+    send: Links | None = None
+    compute: Cost | None = None
+    release: Annotated[float, Value(RULES["release"])] = 0.0
+
+    def source(self) -> Source:
+        given = self.send
+        one = [link.affine() for link in given] if isinstance(given, list) else given
+        return Source(
+            name=self.name,
+            load=self.load,
+            send=one.affine() if isinstance(one, LinkForm) else one,
+            compute=None if self.compute is None else self.compute.affine(),
+            release=self.release,
+        )
+
+
+class SourcesForm(Form):
+    """Several sources, and workers each of whom may receive from all of them."""
+
+    topology: Literal["sources"]
+    sources: list[SourceForm]
+    workers: list[WorkerForm]
+
+    def platform(self) -> Sources:
+        return Sources(
+            [form.source() for form in self.sources],
+            [machine_of(Worker, form) for form in self.workers],
+        )
+
+
+def sources_entry(platform: Sources) -> dict[str, Any]:
+    """Return several sources as they stand in files; what sends cost stands with the sources."""
+    return {
+        "topology": "sources",
+        "sources": [
+            entry_of(source, ("name",), ("send",)) | {"send": _links_entry(source)}
+            for source in platform.sources
+        ],
+        "workers": [entry_of(worker, ("name", "compute")) for worker in platform.workers],
+    }
+
+
+def _links_entry(source: Source) -> Any:
+    """Return what sends cost: one cost where all are alike, else a list."""
+    costs: Any = source.send
+    assert isinstance(costs, tuple)
+    entries = [cost_entry(cost) for cost in costs]
+    return entries[0] if len(set(costs)) == 1 else entries

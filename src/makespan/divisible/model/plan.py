@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,26 +21,16 @@ NO_CHUNKS: Integers = np.empty(0, dtype=np.int64)
 class Plan:
     """Chunks in the order of sending, and the order of transfers where results return.
 
-    Parameters
-    ----------
-    worker
-        The worker of each chunk, counted from 0 without the master.
-    amount
-        Units of load of each chunk.
-    master
-        What the master computes itself, units.
-    transfers
-        The order of transfers on the port: ``k`` sends chunk k, ``-1 - k`` returns it. None
-        where nothing returns: all chunks are sent in their order.
-
     >>> plan = Plan.of([1, 0], [2.0, 3.0], master=1.0)
     >>> plan.worker.tolist(), plan.total
     ([1, 0], 6.0)
     """
 
-    worker: Integers
-    amount: Floats
-    master: float = 0.0
+    worker: Integers  # the worker of each chunk, counted from 0 without the master
+    amount: Floats  # units of load of each chunk
+    master: float = 0.0  # what the master computes itself, units
+    # the order of transfers on the port: ``k`` sends chunk k, ``-1 - k`` returns it. None where
+    # nothing returns: all chunks are sent in their order.
     transfers: Integers | None = None
 
     @classmethod
@@ -140,6 +132,28 @@ def sends_by_start(schedule: Schedule) -> Integers:
     return sends[np.argsort(schedule.start[sends], kind="stable")]
 
 
+def rounds_of(send: Sequence[int], place: Sequence[int] | None = None) -> list[int]:
+    """Return the round of each chunk, from 0, each round as long as it can be.
+
+    A round holds no worker twice; with ``place``, that of each worker in an order, it follows that.
+
+    >>> rounds_of([1, 2, 1, 1])
+    [0, 0, 1, 2]
+    """
+    if place is None and len(set(send)) == len(send):
+        return [0] * len(send)
+    number, numbers, last = 0, [], -1
+    served: set[int] = set()
+    for worker in send:
+        if worker in served or (place is not None and place[worker] <= last):
+            number += 1
+            served.clear()
+        served.add(worker)
+        last = -1 if place is None else place[worker]
+        numbers.append(number)
+    return numbers
+
+
 def sends_then_returns(count: int, returned: ArrayLike) -> Integers:
     """Return the transfers that send ``count`` chunks in order, then return some of them.
 
@@ -169,3 +183,35 @@ def is_priced(star: Star) -> bool:
     return any(
         star.range_of(f"price_{part}")[1] > 0 for part in ("fixed", "per_unit", "per_second")
     )
+
+
+def entry_of(names: Sequence[str], plan: Plan, behind: Sequence[int]) -> dict[str, Any]:
+    """Return a plan with its workers by name; what is not asked of it is left out.
+
+    >>> entry_of(["A", "B"], Plan.of([1, 0], [2.0, 3.0], master=1.0), ())
+    {'chunks': [['B', 2.0], ['A', 3.0]], 'master': 1.0}
+    """
+    chunks = zip(plan.worker.tolist(), plan.amount.tolist(), strict=True)
+    data: dict[str, Any] = {"chunks": [[names[worker], amount] for worker, amount in chunks]}
+    if plan.master:
+        data["master"] = plan.master
+    if plan.transfers is not None and (plan.transfers < 0).any():
+        data["transfers"] = plan.transfers.tolist()
+    return data | ({"behind": list(behind)} if behind else {})
+
+
+def plan_of(names: Sequence[str], entry: Mapping[str, Any]) -> tuple[Plan, tuple[int, ...] | None]:
+    """Return the plan of an entry, and behind whose receptions its chunks are computed.
+
+    >>> plan_of(["A", "B"], {"chunks": [["B", 2.0]]})[0].worker.tolist()
+    [1]
+    """
+    position = {name: index for index, name in enumerate(names)}
+    chunks = entry["chunks"]
+    plan = Plan.of(
+        [position[name] for name, _ in chunks],
+        [amount for _, amount in chunks],
+        master=entry.get("master", 0.0),
+        transfers=entry.get("transfers"),
+    )
+    return plan, tuple(entry["behind"]) if "behind" in entry else None

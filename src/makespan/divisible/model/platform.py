@@ -16,9 +16,8 @@ from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule
 from makespan.core.inputs.tables import listed
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.sorting import sorted_by
-from makespan.divisible.model.beyond import Beyond, Pairs, checked
 from makespan.divisible.model.columns import Columns
 from makespan.divisible.model.machines import (
     NO_COST,
@@ -28,6 +27,7 @@ from makespan.divisible.model.machines import (
     check_master,
     master_of,
 )
+from makespan.divisible.model.piecewise_costs import Pairs, PiecewiseCosts, check_pairs
 
 RULES = {
     "send_fixed": FIXED_COST,
@@ -90,7 +90,7 @@ class Star(Columns):
     price_fixed: Floats
     price_per_unit: Floats
     price_per_second: Floats
-    beyond: Beyond
+    beyond: PiecewiseCosts
 
     def __init__(
         self,
@@ -105,13 +105,13 @@ class Star(Columns):
     def _set_beyond(self, pairs: Sequence[Any] | None) -> None:
         """Take over what chunks cost beyond some sizes, of each worker; None: of none."""
         if pairs is None or not any(pairs):
-            self.beyond = Beyond.none(len(self))
+            self.beyond = PiecewiseCosts.none(len(self))
             return
         if len(pairs) != len(self):
             text = f"has {len(pairs)} entries for {len(self)} workers"
             raise ProblemError((Mistake("platform.compute_beyond", text),))
         place = self.place("compute_beyond")
-        self.beyond = checked(pairs, self.compute_per_unit, place, self._mistakes)
+        self.beyond = check_pairs(pairs, self.compute_per_unit, place, self._mistakes)
 
     @property
     def _first(self) -> int:
@@ -194,16 +194,12 @@ class Star(Columns):
 
     def worker(self, index: int) -> Worker:
         """Return one worker as an object."""
-
-        def cost(of: str) -> Affine:
-            fixed = float(getattr(self, f"{of}_fixed")[index])
-            return Affine(fixed, float(getattr(self, f"{of}_per_unit")[index]))
-
-        back, price, compute = cost("return"), cost("price"), cost("compute")
+        back, price = self._cost("return", index), self._cost("price", index)
+        compute = self._cost("compute", index)
         second, beyond = float(self.price_per_second[index]), self.beyond.of_worker(index)
         return Worker(
             name=self.names[index],
-            send=cost("send"),
+            send=self._cost("send", index),
             compute=Convex(compute.fixed, compute.per_unit, beyond) if beyond else compute,
             return_=None if back == NO_COST else back,
             memory=float(self.memory[index]),
@@ -214,13 +210,16 @@ class Star(Columns):
 
     def without(self, index: int, master: Master) -> Star:
         """Return the star of the other workers, in their order, with another master."""
-        pairs = self.beyond.pairs if self.beyond else None
-        return Star.from_arrays(
-            names=tuple(name for place, name in enumerate(self.names) if place != index),
-            master=master,
-            compute_beyond=pairs and pairs[:index] + pairs[index + 1 :],
-            **{name: np.delete(getattr(self, name), index) for name in NUMBERS},
-        )
+        rows = np.delete(np.arange(len(self)), index)
+        return self.at(rows, names=tuple(self.names[row] for row in rows.tolist()), master=master)
+
+    def at(
+        self, rows: Integers, *, names: Sequence[str], master: Master | Literal["choose"]
+    ) -> Star:
+        """Return the star of the workers at some rows, by other names."""
+        pairs = [self.beyond.of_worker(row) for row in rows] if self.beyond else None
+        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in NUMBERS}
+        return Star.from_arrays(names=names, master=master, compute_beyond=pairs, **columns)
 
     def changed(self, *, master: Master | None = None, **columns: Any) -> Star:
         """Return the star with another master, or with other columns."""
@@ -251,9 +250,7 @@ class Star(Columns):
     @cached_property
     def by_send_cost(self) -> Integers:
         """The workers by non-decreasing send cost per unit, ties by index."""
-        order = sorted_by(self.send_per_unit)
-        order.flags.writeable = False
-        return order
+        return frozen(sorted_by(self.send_per_unit))
 
     def range_of(self, name: str) -> tuple[float, float]:
         """Return the least and the greatest entry of a column, looked up once; (inf, -inf) of none.
@@ -276,9 +273,7 @@ class Star(Columns):
     @cached_property
     def returns(self) -> NDArray[np.bool_]:
         """Whether each worker sends results back."""
-        returns = (self.return_fixed > 0) | (self.return_per_unit > 0)
-        returns.flags.writeable = False
-        return returns
+        return frozen((self.return_fixed > 0) | (self.return_per_unit > 0))
 
     @cached_property
     def has_fixed_costs(self) -> bool:

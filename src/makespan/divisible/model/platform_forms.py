@@ -29,13 +29,14 @@ from makespan.divisible.model.machine_forms import (
     BusWorkerForm,
     MasterForm,
     Pair,
+    SourcesForm,
     WorkerForm,
     entry_of,
-    made,
+    machine_of,
+    sources_entry,
 )
 from makespan.divisible.model.machines import PRICE, Master, Worker
 from makespan.divisible.model.platform import NUMBERS, RULES, Star
-from makespan.divisible.model.source_forms import SourcesForm, sources_entry
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import PARENT, RULES as NODE_RULES, Tree, TreeNode
 
@@ -115,7 +116,7 @@ class StarForm(Form):
         master = _master(self.master)
         if self.columns is not None:
             return self.columns.star(master)
-        return Star([made(Worker, form) for form in self.workers or ()], master=master)
+        return Star([machine_of(Worker, form) for form in self.workers or ()], master=master)
 
 
 class BusForm(Form):
@@ -146,7 +147,7 @@ class BusForm(Form):
         if self.columns is not None:
             return self.columns.star(master, send_fixed=send.fixed, send_per_unit=send.per_unit)
         crew = self.machines if self.master == "choose" else self.workers
-        workers = [made(Worker, form) for form in crew or ()]
+        workers = [machine_of(Worker, form) for form in crew or ()]
         return Star.bus(send=send, workers=workers, master=master)
 
 
@@ -185,11 +186,11 @@ class TreeForm(Form):
     def platform(self) -> Tree:
         if self.columns is not None:
             return Tree.from_arrays(**dict(self.columns))
-        return Tree([made(TreeNode, form) for form in self.nodes or ()])
+        return Tree([machine_of(TreeNode, form) for form in self.nodes or ()])
 
 
 def _master(form: MasterForm | Literal["choose"] | None) -> Master | Literal["choose"] | None:
-    return made(Master, form) if isinstance(form, MasterForm) else form
+    return machine_of(Master, form) if isinstance(form, MasterForm) else form
 
 
 def _require_one(form: Form, names: tuple[str, str]) -> None:
@@ -281,7 +282,7 @@ def _columns_entry(star: Star, bus: bool) -> dict[str, Any]:
             continue
         if name == "compute_per_unit" or np.any(column != column[0]):
             data[name] = column.tolist()
-        elif column[0] != _default(name):
+        elif column[0] != (math.inf if RULES[name].infinite else 0.0):
             data[name] = float(column[0])
     if star.beyond:
         data["compute_beyond"] = [list(map(list, pairs)) for pairs in star.beyond.pairs]
@@ -296,7 +297,3 @@ def _tree_entry(tree: Tree) -> dict[str, Any]:
         columns["names"] = list(tree.names)
     columns.update((name, getattr(tree, name).tolist()) for name in tree.RULES)
     return {"topology": "tree", "columns": columns}
-
-
-def _default(column: str) -> float:
-    return math.inf if RULES[column].infinite else 0.0

@@ -15,7 +15,7 @@ from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.mistakes import Mistakes
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule
 from makespan.core.inputs.tables import listed
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, frozen
 from makespan.divisible.model.columns import Columns
 from makespan.divisible.model.machines import NO_COST, Worker
 from makespan.divisible.model.platform import RULES
@@ -214,15 +214,8 @@ class Sources(Columns):
             Source(
                 name=name,
                 load=None if self.held is None else float(self.held[index]),
-                send=tuple(
-                    Affine(float(fixed), float(per_unit))
-                    for fixed, per_unit in zip(
-                        self.send_fixed[index], self.send_per_unit[index], strict=True
-                    )
-                ),
-                compute=Affine(float(self.own_fixed[index]), float(self.own_per_unit[index]))
-                if self.computes[index]
-                else None,
+                send=tuple(self._cost("send", (index, worker)) for worker in range(len(self))),
+                compute=self._cost("own", index) if self.computes[index] else None,
                 release=float(self.source_release[index]),
             )
             for index, name in enumerate(self.source_names)
@@ -281,6 +274,4 @@ class Sources(Columns):
 
 
 def _frozen(values: Any) -> Floats:
-    column: Floats = np.array(values, dtype=np.float64)
-    column.flags.writeable = False
-    return column
+    return frozen(np.array(values, dtype=np.float64))

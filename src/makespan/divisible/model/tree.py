@@ -15,9 +15,9 @@ from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.core.numeric.jit import loop
 from makespan.divisible.model.columns import Columns
-from makespan.divisible.model.tree_loops import breadth_first
 
 ROOT = -1
 
@@ -62,6 +62,30 @@ RULES = {
 PARENT = whole("a parent is an index from 0, or -1 for the root:", ROOT, 2**31 - 1)
 
 
+node_loop = loop(pays_from=1_000)  # nodes
+"""Loops over places, level by level from the root, at place 0: the children of place p are places
+``first[p]`` to ``first[p + 1] - 1``, in the order of service, and lie side by side in memory."""
+
+
+@node_loop
+def breadth_first(below, child, node, first, root):  # type: ignore[no-untyped-def]
+    """Fill in the nodes from the root, level by level; return how many are reached.
+
+    The children of node k are ``child[below[k]]`` to ``child[below[k + 1] - 1]``.
+    """
+    node[0] = root
+    count = 1
+    place = 0
+    while place < count:
+        first[place] = count
+        for k in range(below[node[place]], below[node[place] + 1]):
+            node[count] = child[k]
+            count += 1
+        place += 1
+    first[count] = count
+    return count
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Levels:
     """The nodes of a tree level by level, siblings in the order of service; columns to match.
@@ -90,6 +114,11 @@ class Levels:
             first=first[: count + 1],
             **{name: getattr(tree, name)[node[:count]] for name in RULES},
         )
+
+    @property
+    def costs(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """What messages and computations cost, as the loops take it."""
+        return self.send_fixed, self.send_per_unit, self.compute_fixed, self.compute_per_unit
 
 
 class Tree(Columns):
@@ -182,8 +211,7 @@ class Tree(Columns):
         return tree
 
     def _hang(self, parent: ArrayLike) -> None:
-        self.parent = np.array(parent, dtype=np.int64)
-        self.parent.flags.writeable = False
+        self.parent = frozen(np.array(parent, dtype=np.int64))
 
     def __repr__(self) -> str:
         return f"Tree({len(self)} nodes)"
@@ -201,12 +229,8 @@ class Tree(Columns):
             TreeNode(
                 name=self.names[index],
                 parent=None if parent == ROOT else self.names[parent],
-                send=Affine(float(self.send_fixed[index]), float(self.send_per_unit[index])),
-                compute=Affine(
-                    float(self.compute_fixed[index]), float(self.compute_per_unit[index])
-                )
-                if self.computes[index]
-                else None,
+                send=self._cost("send", index),
+                compute=self._cost("compute", index) if self.computes[index] else None,
             )
             for index, parent in enumerate(self.parent.tolist())
         )

@@ -16,25 +16,17 @@ MANY = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Costs:
-    """The costs of one affine star, as columns.
-
-    Parameters
-    ----------
-    send_fixed, send, compute_fixed, compute
-        C, c, W and w of each worker.
-    own
-        The master's cost of computing; None if it does not compute.
-    """
+class AffineCosts:
+    """The costs of one affine star, as columns: C, c, W and w of each worker."""
 
     send_fixed: Floats
     send: Floats
     compute_fixed: Floats
     compute: Floats
-    own: Affine | None = None
+    own: Affine | None = None  # the master's cost of computing; None if it does not compute
 
     @classmethod
-    def of(cls, problem: DivisibleLoad) -> Costs:
+    def of(cls, problem: DivisibleLoad) -> AffineCosts:
         """Return the costs of a problem whose master is given."""
         star = problem.star
         return cls(
@@ -58,9 +50,9 @@ class Costs:
         """What a unit costs each worker, c + w."""
         return self.send + self.compute
 
-    def some(self, workers: Integers) -> Costs:
+    def some(self, workers: Integers) -> AffineCosts:
         """Return the costs of some workers, in this order, and of the master."""
-        return Costs(
+        return AffineCosts(
             send_fixed=self.send_fixed[workers],
             send=self.send[workers],
             compute_fixed=self.compute_fixed[workers],
@@ -75,7 +67,7 @@ class Costs:
         return (end - self.own.fixed) / self.own.per_unit if self.own.per_unit else np.inf
 
 
-def lines(costs: Costs, sequence: list[int] | Integers) -> tuple[Floats, Floats]:
+def lines(costs: AffineCosts, sequence: list[int] | Integers) -> tuple[Floats, Floats]:
     """Return ``slope`` and ``offset``: the load of each worker is ``slope * T - offset``.
 
     The time that is left when a worker's transfer starts is affine in the end T, and so is its
@@ -102,7 +94,7 @@ def _lines(workers, latency, send, start_up, compute, slope, offset):  # type: i
         spent += latency[worker] - send[worker] * offset[j]
 
 
-def least_end(costs: Costs, sequence: list[int], load: float) -> tuple[float, list[int]]:
+def least_end(costs: AffineCosts, sequence: list[int], load: float) -> tuple[float, list[int]]:
     """Lower the end of a sequence until it does just ``load``; return the end and who is left.
 
     Where a worker's load falls to nothing on the way down, it is dropped: the others then have
@@ -125,7 +117,9 @@ def least_end(costs: Costs, sequence: list[int], load: float) -> tuple[float, li
         del sequence[int(empty_at.argmax())]
 
 
-def without_late(costs: Costs, sequence: Integers, load: float) -> tuple[float, Integers, Floats]:
+def without_late(
+    costs: AffineCosts, sequence: Integers, load: float
+) -> tuple[float, Integers, Floats]:
     """Return the end, who is left, and how much they get, when of those that get nothing the
     later half is dropped, again and again: dropping one makes room for those before it.
     """
@@ -139,7 +133,7 @@ def without_late(costs: Costs, sequence: Integers, load: float) -> tuple[float, 
         sequence = np.delete(sequence, empty[len(empty) // 2 :])
 
 
-def equal_finish(costs: Costs, sequence: Integers, load: float) -> tuple[float, Floats]:
+def equal_finish(costs: AffineCosts, sequence: Integers, load: float) -> tuple[float, Floats]:
     """Return when workers and the master end together with ``load`` done, and what each worker
     does: less than nothing where its fixed costs last beyond that.
 
@@ -152,7 +146,7 @@ def equal_finish(costs: Costs, sequence: Integers, load: float) -> tuple[float, 
     return end, slope
 
 
-def _end(costs: Costs, slope: float, offset: float, load: float) -> float:
+def _end(costs: AffineCosts, slope: float, offset: float, load: float) -> float:
     """Return when workers, whose load by T is ``slope * T - offset``, and the master did it."""
     end = (load + offset) / slope if slope > 0 else np.inf
     own = costs.own
@@ -163,7 +157,7 @@ def _end(costs: Costs, slope: float, offset: float, load: float) -> float:
     return (load + offset + own.fixed / own.per_unit) / (slope + 1.0 / own.per_unit)
 
 
-def plan_of(costs: Costs, sequence: list[int], end: float) -> Plan:
+def plan_of(costs: AffineCosts, sequence: list[int], end: float) -> Plan:
     """Return the plan in which the workers of ``sequence`` and the master end together."""
     slope, offset = lines(costs, sequence)
     amount = np.maximum(0.0, slope * end - offset)

@@ -13,8 +13,7 @@ from makespan.core.solution import Solution
 from makespan.core.steps import Step
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS, Star
-from makespan.divisible.one_round.linear import of_open_load
-from makespan.divisible.one_round.split import with_returns
+from makespan.divisible.one_round.plans import NO_MAXIMUM, of_open_load, with_returns
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
 
@@ -155,7 +154,8 @@ class Filling:
         """
         problem = self.problem
         load = np.inf if problem.load is None else problem.load
-        own = self._own(end, load)
+        own = problem.own_by(end)
+        own = min(load, float(np.floor(own)) if problem.integral else own)
         amount = np.empty(len(self.order))
         budget = np.inf if problem.budget is None else float(problem.budget)
         everyone = problem.use == "all"
@@ -166,16 +166,6 @@ class Filling:
                 after=self.after, reserve=self.reserve, amount=amount,
             )()  # fmt: skip
         return (float(done) + own if done >= 0.0 else -1.0), amount, own
-
-    def _own(self, end: float, load: float) -> float:
-        """Return what the master computes by ``end``."""
-        if not self.problem.master_computes:
-            return 0.0
-        cost = self.problem.star.master_cost
-        if end < cost.fixed:
-            return 0.0
-        own = (end - cost.fixed) / cost.per_unit if cost.per_unit > 0 else np.inf
-        return min(load, float(np.floor(own)) if self.problem.integral else own)
 
 
 def least_end(filling: Filling, low: float, limit: float, control: Control) -> float | None:
@@ -232,7 +222,7 @@ def most_load(filling: Filling, end: float) -> Solution:
     problem = filling.problem
     done, amount, own = filling.load_by(end)
     if done == np.inf:
-        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+        return NO_MAXIMUM
     if not done >= 0.0:
         return Solution(schedule=None)
     plan = plan_of(problem, filling.order, amount, own)

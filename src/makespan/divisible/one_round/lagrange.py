@@ -20,6 +20,7 @@ Of whole units every number is tried, at the latest start for it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,18 +37,10 @@ ALMOST = 1e-9  # units: a chunk this much short of a whole one is one
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Prices:
-    """Prices of the port's time and of money.
+    """Prices of the port's time and of money."""
 
-    Parameters
-    ----------
-    port
-        (G,): units of load a second in G equal parts of [0, T], non-increasing.
-    money
-        Units of load for all of the budget.
-    """
-
-    port: Floats
-    money: float = 0.0
+    port: Floats  # (G,): units of load a second in G equal parts of [0, T], non-increasing
+    money: float = 0.0  # units of load for all of the budget
 
     def within(self, before: float, end: float) -> Prices:
         """Return the prices for another end: as much for the whole of the port's time."""
@@ -60,44 +53,23 @@ class Prices:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Priced:
-    """What prices say of an end.
+    """What prices say of an end."""
 
-    Parameters
-    ----------
-    most
-        No plan does more by the end, units.
-    idle
-        (G,): which share of each part of the port's time is left, less than 0 where several
-        workers want it.
-    unspent
-        Which share of the budget is left.
-    start
-        (n,): when the best send of each worker starts, -1 where it is not used.
-    """
-
-    most: float
+    most: float  # no plan does more by the end, units
+    # (G,): which share of each part of the port's time is left, less than 0 where several workers
+    # want it
     idle: Floats
-    unspent: float
-    start: Floats
+    unspent: float  # which share of the budget is left
+    start: Floats  # (n,): when the best send of each worker starts, -1 where it is not used
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Relaxation:
-    """The workers of a problem, or some of them that stand for all.
+    """The workers of a problem, or some of them that stand for all."""
 
-    Parameters
-    ----------
-    problem
-        One round, one port, no returns, a master that is given.
-    workers
-        Those that are looked at.
-    weight
-        How many workers each of them stands for.
-    """
-
-    problem: DivisibleLoad
-    workers: Integers
-    weight: float = 1.0
+    problem: DivisibleLoad  # one round, one port, no returns, a master that is given
+    workers: Integers  # those that are looked at
+    weight: float = 1.0  # how many workers each of them stands for
 
     def at(self, end: float, prices: Prices) -> Priced:
         """Return what the prices say of the plans that end by ``end``.
@@ -136,7 +108,7 @@ class Relaxation:
         if budget:
             cost = star.price_fixed[workers] * (start >= 0) + star.price_per_unit[workers] * amount
             spent = self.weight * float(cost.sum()) / budget
-        load = float(worth[-1]) + prices.money + self._own(end)
+        load = float(worth[-1]) + prices.money + self.problem.own_by(end)
         return Priced(
             most=load + self.weight * found,
             idle=1.0 - self.weight * used / (end / parts),
@@ -146,8 +118,7 @@ class Relaxation:
 
     def excludes(self, end: float, prices: Prices) -> bool:
         """Whether the prices show that no plan ends by ``end``, beyond what rounding may do."""
-        load = self.problem.load
-        assert load is not None
+        load = self.problem.total
         return self.at_most(end, prices, self.at(end, prices)) < load
 
     def at_most(self, end: float, prices: Prices, priced: Priced) -> float:
@@ -157,13 +128,6 @@ class Relaxation:
         scale = (self.problem.load or 0.0) + prices.money
         scale += float(prices.port.sum()) * end / len(prices.port)
         return priced.most + rounding * max(scale, abs(priced.most))
-
-    def _own(self, end: float) -> float:
-        """Return what the master computes by ``end``."""
-        if not self.problem.master_computes:
-            return 0.0
-        cost = self.problem.star.master_cost
-        return max(0.0, end - cost.fixed) / cost.per_unit
 
 
 @loop(pays_from=200)  # pairs of a worker and a part of the time
@@ -232,3 +196,70 @@ def _best_starts(  # type: ignore[no-untyped-def]
             used[part] += max(0.0, min(e, edge[part + 1]) - max(p, edge[part]))
             part += 1
     return done
+
+
+PATIENCE = 6
+LEAST_STEP = 0.05
+BETTER = 1e-6
+
+
+def descent(
+    relaxation: Relaxation, end: float, prices: Prices, target: float
+) -> Iterator[tuple[Prices, Priced]]:
+    """Yield prices and what they say of ``end``, from the given ones on, until steps are small.
+
+    Each step goes against the idle time of the port and what is left of the budget, as far as would
+    lead to the load ``target`` if the bound were linear, projected on prices that fall with time.
+    After steps in vain it starts again from the best prices, half as far.
+
+    Source: B. Polyak, Minimization of unsmooth functionals, USSR Computational Mathematics and
+    Mathematical Physics 9 (1969); M. Held, P. Wolfe and H. Crowder, Validation of subgradient
+    optimization, Mathematical Programming 6 (1974).
+    """
+    step, vain = 1.0, 0
+    best: tuple[Prices, Priced] | None = None
+    while step >= LEAST_STEP:
+        priced = relaxation.at(end, prices)
+        yield prices, priced
+        if not np.isfinite(priced.most):
+            return
+        if best is None or priced.most < best[1].most * (1 - BETTER):
+            best, vain = (prices, priced), 0
+        else:
+            vain += 1
+        if vain == PATIENCE:
+            step, vain = step / 2.0, 0
+            prices, priced = best
+        unspent = priced.unspent if relaxation.problem.budget else 0.0
+        length = float(np.mean(priced.idle**2)) + unspent**2
+        if length == 0.0:
+            return
+        far = step * max(0.0, priced.most - target) / length
+        prices = replace(
+            prices,
+            port=falling(prices.port - far / end * priced.idle),
+            money=max(0.0, prices.money - far * unspent),
+        )
+
+
+def falling(values: Floats) -> Floats:
+    """Return the nearest numbers, by the sum of squares, that are 0 or more and never rise.
+
+    Source: pooling of neighbours (M. Ayer et al., An empirical distribution function for sampling
+    with incomplete information, Annals of Mathematical Statistics 26, 1955).
+
+    >>> falling(np.array([1.0, 3.0, -1.0])).tolist()
+    [2.0, 2.0, 0.0]
+    """
+    means: list[float] = []
+    sizes: list[int] = []
+    for value in values.tolist():
+        mean, size = value, 1
+        while means and means[-1] < mean:
+            mean = (means[-1] * sizes[-1] + mean * size) / (sizes[-1] + size)
+            size += sizes.pop()
+            means.pop()
+        means.append(mean)
+        sizes.append(size)
+    fitted: Floats = np.maximum(0.0, np.repeat(means, sizes))
+    return fitted

@@ -9,19 +9,180 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Integers
-from makespan.divisible.one_round.ending_together import Costs
-from makespan.divisible.one_round.layer_loop import (
-    BEATS,
-    BEST_PARENT,
-    BEST_WORKER,
-    COUNT,
-    FIRST,
-    NEXT,
-    expand,
-)
-from makespan.divisible.one_round.newton import Found
-from makespan.divisible.one_round.remainder import Remainder
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.binding import bind
+from makespan.core.numeric.jit import loop, part
+from makespan.divisible.one_round.ending_together import AffineCosts
+from makespan.divisible.one_round.newton import BEATS, FoundSubset, Remainder
+
+NEXT, COUNT, FIRST, BEST_PARENT, BEST_WORKER = range(5)
+SAME = 1e-13
+
+
+@part
+def _rate(inside, room, by_send, start_up, send, total):  # type: ignore[no-untyped-def]
+    """Return what the workers that are left do at most for each second more, quick links first."""
+    rate, share = 0.0, 1.0
+    for k in range(len(by_send)):
+        j = int(by_send[k])
+        if (inside >> j) & 1 == 0 and start_up[j] < room:
+            rate += share / total[j]
+            share *= 1.0 - send[j] / total[j]
+    return rate
+
+
+@part
+def _gain(inside, cell, place, gain, keep, usable):  # type: ignore[no-untyped-def]
+    """Return what the workers outside a set do at most in each second that is left."""
+    value, share = 0.0, 1.0
+    for k in range(usable[cell]):
+        if (inside >> int(place[cell, k])) & 1 == 0:
+            value += share * gain[cell, k]
+            share *= keep[cell, k]
+    return value
+
+
+@part
+def _row_for(  # type: ignore[no-untyped-def]
+    inside, new_load, new_left, rate, room, count, table, members, load, left, chained
+):
+    """Return the row for a state: that of one that it beats, else a new one; -1 if it is beaten."""
+    row = int(table[inside % len(table)])
+    target_row = count
+    while row >= 0:
+        if members[row] == inside:
+            ahead = load[row] - new_load - rate * max(0.0, new_left - left[row])
+            if ahead >= 0.0:
+                return -1
+            ahead = new_load - load[row] - rate * max(0.0, left[row] - new_left)
+            if ahead >= 0.0 and left[row] <= room:  # the rate holds up to ``room``
+                if target_row == count:
+                    target_row = row
+                else:
+                    members[row] = -1
+        row = int(chained[row])
+    return target_row
+
+
+@loop(pays_from=200_000, loaded_from=50000)  # states expanded, times workers squared
+def expand(
+    send_fixed: Floats,
+    start_up: Floats,
+    send: Floats,
+    total: Floats,
+    by_send: Integers,
+    twin: Integers,
+    place: Integers,
+    gain: Floats,
+    keep: Floats,
+    usable: Integers,
+    horizon: float,
+    members: Integers,
+    left: Floats,
+    load: Floats,
+    upper: Floats,
+    worker: Integers,
+    parent: Integers,
+    chained: Integers,
+    table: Integers,
+    numbers: Integers,
+    target: Floats,
+    stop: int,
+) -> None:
+    """Serve one more worker after each state of a layer, up to the state ``stop``.
+
+    A state is a sequence of workers that all end at the horizon T: its set ``members`` (bits),
+    the time ``left`` for the port, the ``load`` done. Of the sequences of one set only those are
+    kept that no other one beats for every continuation: in the remaining time r the remaining
+    workers do at most ``rate`` more for each second more, so (r, load) is beaten by (r', load')
+    if load' >= load and r' >= r, or if load' - load >= rate (r - r').
+
+    Parameters
+    ----------
+    send_fixed, start_up, send, total
+        C, C + W, c and c + w of each worker; ``total`` is positive.
+    by_send
+        The workers by non-decreasing c.
+    twin
+        The worker before with the same costs, or -1: twins are served in their order.
+    place, gain, keep, usable
+        The tables of :class:`~makespan.divisible.one_round.newton.Remainder`.
+    horizon
+        T.
+    members, left, load, upper, worker, parent, chained
+        The states, one row each; rows from ``numbers[FIRST]`` are the layer that is being made.
+        A row that was beaten has ``members`` -1.
+    table
+        Heads of the hash chains, -1 where empty; ``chained`` holds the next row of a chain.
+    numbers
+        The next state to expand, the number of states, the first of the new layer, and the state
+        and worker that give the best load found, -1 if none beats the target. Updated.
+    target
+        One entry: the load to beat. Updated.
+    stop
+        The state at which to return; the loop also ends when the rows may not suffice.
+    """
+    count_workers = len(total)
+    cells = len(usable)
+    count = int(numbers[COUNT])
+    current = int(numbers[NEXT])
+    goal = float(target[0])
+    while current < stop and count + count_workers <= len(members):
+        inside = int(members[current])
+        room = float(left[current])
+        done = float(load[current])
+        last = int(worker[current])
+        before = int(parent[current])
+        rate = _rate(inside, room, by_send, start_up, send, total)
+        for j in range(count_workers):
+            if (inside >> j) & 1 or start_up[j] >= room:
+                continue
+            if twin[j] >= 0 and (inside >> int(twin[j])) & 1 == 0:
+                continue
+            amount = (room - start_up[j]) / total[j]
+            new_load = done + amount
+            new_left = room - send_fixed[j] - send[j] * amount
+            if before >= 0 and start_up[j] < left[before]:  # would last and j do more in turn?
+                first = (left[before] - start_up[j]) / total[j]
+                between = left[before] - send_fixed[j] - send[j] * first
+                if start_up[last] < between:
+                    second = (between - start_up[last]) / total[last]
+                    other_load = load[before] + first + second
+                    other_left = between - send_fixed[last] - send[last] * second
+                    ahead = other_load - new_load - rate * max(0.0, new_left - other_left)
+                    if ahead > SAME * new_load or (ahead >= 0.0 and j < last):
+                        continue
+            new_inside = inside | (1 << j)
+            if new_load > goal:
+                goal = new_load * BEATS
+                numbers[BEST_PARENT] = current
+                numbers[BEST_WORKER] = j
+            cell = min(cells - 1, int(new_left * cells / horizon))
+            most = new_load + new_left * _gain(new_inside, cell, place, gain, keep, usable)
+            if most <= goal:
+                continue
+            target_row = _row_for(
+                new_inside, new_load, new_left, rate, room, count, table, members, load, left,
+                chained,
+            )  # fmt: skip
+            if target_row < 0:
+                continue
+            members[target_row] = new_inside
+            left[target_row] = new_left
+            load[target_row] = new_load
+            upper[target_row] = most
+            worker[target_row] = j
+            parent[target_row] = current
+            if target_row == count:
+                bucket = new_inside % len(table)
+                chained[count] = table[bucket]
+                table[bucket] = count
+                count += 1
+        current += 1
+    numbers[NEXT] = current
+    numbers[COUNT] = count
+    target[0] = goal
+
 
 MAX_WORKERS = 62
 MAX_STATES = 6_000_000
@@ -40,8 +201,6 @@ COLUMNS = {
 
 @dataclass(slots=True)
 class _StateColumns:
-    """Growing columns of states."""
-
     columns: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -65,31 +224,26 @@ class _StateColumns:
 class Layers:
     """Seeks the ordered subset of workers that does the most load by a given time.
 
-    Parameters
-    ----------
-    costs
-        The workers; c + w is positive for each.
-    control
-        Asked between slices of the work whether to stop.
+    ``costs``: the workers; c + w is positive for each. ``control``: asked between slices of the
+    work whether to stop.
     """
 
-    def __init__(self, costs: Costs, control: Control) -> None:
+    def __init__(self, costs: AffineCosts, control: Control) -> None:
         self.costs = costs
         self.control = control
         self.expanded = 0
-        self._fixed = (
-            costs.send_fixed,
-            costs.start_up,
-            costs.send,
-            costs.total,
-            np.argsort(costs.send, kind="stable"),
-            _twins(costs),
-        )
+        self._fixed: dict[str, Any] = {
+            "send_fixed": costs.send_fixed,
+            "start_up": costs.start_up,
+            "send": costs.send,
+            "total": costs.total,
+            "by_send": np.argsort(costs.send, kind="stable"),
+            "twin": _twins(costs),
+        }
 
-    def __call__(self, horizon: float, target: float, width: int) -> Found:
-        """Search by layers of at most ``width`` states; see :class:`newton.Search`."""
+    def __call__(self, horizon: float, target: float, width: int) -> FoundSubset:
+        """Search by layers of at most ``width`` states; see :class:`newton.SubsetSearch`."""
         remainder = Remainder.within(self.costs, horizon)
-        tables = (remainder.place, remainder.gain, remainder.keep, remainder.usable)
         states = _StateColumns()
         root = remainder.per_second(np.ones(len(self.costs), dtype=bool))[-1] * horizon
         for name, value in zip(COLUMNS, (0, horizon, 0.0, root, -1, -1, -1), strict=True):
@@ -101,7 +255,7 @@ class Layers:
         while numbers[NEXT] < numbers[COUNT] and not self.control.expired():
             numbers[FIRST] = stop = int(numbers[COUNT])
             table = np.full(max(1021, 8 * (stop - int(numbers[NEXT])) + 1), -1, dtype=np.int64)
-            self._layer(tables, horizon, states, table, numbers, goal, stop)
+            self._layer(remainder, horizon, states, table, numbers, goal, stop)
             upper = states.columns["upper"]
             lost = max(lost, upper[numbers[NEXT] : stop].max(initial=-np.inf))
             lost = max(lost, _shrink(states, numbers, float(goal[0]), width))
@@ -114,13 +268,13 @@ class Layers:
         load, sequence = 0.0, _sequence(states, numbers)
         if sequence:
             load = float(goal[0]) / BEATS
-        return Found(
+        return FoundSubset(
             load=load, sequence=sequence, upper=max(float(goal[0]), float(lost)), states=made
         )
 
     def _layer(
         self,
-        tables: tuple[np.ndarray, ...],
+        remainder: Remainder,
         horizon: float,
         states: _StateColumns,
         table: Integers,
@@ -136,15 +290,8 @@ class Layers:
                 states.grow()
             current = int(numbers[NEXT])
             run, until = self._kernel(current)
-            run(
-                *self._fixed,
-                *tables,
-                horizon,
-                *states.columns.values(),
-                table,
-                numbers,
-                goal,
-                min(stop, until),
+            bind(run, remainder, **self._fixed, **states.columns)(
+                horizon=horizon, table=table, numbers=numbers, target=goal, stop=min(stop, until)
             )
             self.expanded += int(numbers[NEXT]) - current
 
@@ -171,7 +318,6 @@ def _shrink(states: _StateColumns, numbers: Integers, goal: float, width: int) -
 
 
 def _sequence(states: _StateColumns, numbers: Integers) -> list[int]:
-    """Return the workers of the best sequence, in the order of service."""
     if numbers[BEST_WORKER] < 0:
         return []
     backwards = [int(numbers[BEST_WORKER])]
@@ -182,7 +328,7 @@ def _sequence(states: _StateColumns, numbers: Integers) -> list[int]:
     return backwards[::-1]
 
 
-def _twins(costs: Costs) -> Integers:
+def _twins(costs: AffineCosts) -> Integers:
     """Return for each worker the last one before it with the same costs, or -1."""
     seen: dict[tuple[float, ...], int] = {}
     twin = np.full(len(costs), -1, dtype=np.int64)

@@ -68,7 +68,7 @@ def best_master(
         return _no_plan(found, untried)
     proved = not untried and all(_is_settled(solution, best) for solution in found)
     if best.objective is not None:
-        return _most(best, found, proved=proved, tried=not untried)
+        return _most_of_masters(best, found, proved=proved, tried=not untried)
     bounds = [*untried, best.rank, *(_bound(solution) for solution in found)]
     return replace(best, optimal=proved, lower_bound=min(bounds))
 
@@ -116,7 +116,9 @@ def _no_plan(found: list[Solution], untried: list[float]) -> Solution:
     return Solution(schedule=None, lower_bound=min(bounds), notes=notes)
 
 
-def _most(best: Solution, found: list[Solution], *, proved: bool, tried: bool) -> Solution:
+def _most_of_masters(
+    best: Solution, found: list[Solution], *, proved: bool, tried: bool
+) -> Solution:
     """Return the plan with the most load, or the least price, and the bound of all masters."""
     assert best.objective is not None
     open_ = [solution.objective for solution in found if solution.infeasible is None]

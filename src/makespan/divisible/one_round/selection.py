@@ -8,10 +8,8 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.divisible.one_round.ending_together import Costs
-from makespan.divisible.one_round.layer_loop import BEATS
-from makespan.divisible.one_round.newton import Found
-from makespan.divisible.one_round.remainder import CELLS, Remainder
+from makespan.divisible.one_round.ending_together import AffineCosts
+from makespan.divisible.one_round.newton import BEATS, CELLS, FoundSubset, Remainder
 
 MAX_STATES = 1_000_000
 TABLE_ENTRIES = 65_536
@@ -40,25 +38,19 @@ class Selection:
     one beats in the time left and the load done (Nemhauser and Ullmann's list for knapsacks);
     a second left is worth at most what the workers to come do in it without fixed costs.
 
-    Parameters
-    ----------
-    costs
-        The workers; c + w is positive for each.
-    order
-        Their order of service.
-    control
-        Asked after each worker whether to stop.
+    ``costs``: the workers; c + w is positive for each. ``order``: their order of service.
+    ``control``: asked after each worker whether to stop.
     """
 
-    def __init__(self, costs: Costs, order: Integers, control: Control) -> None:
+    def __init__(self, costs: AffineCosts, order: Integers, control: Control) -> None:
         self.order = order
         self.costs = costs.some(order)
         self.control = control
         self.rates = _suffix_rates(self.costs)
         self.cells = int(np.clip(TABLE_ENTRIES // max(1, len(order)), 1, CELLS))
 
-    def __call__(self, horizon: float, target: float, width: int) -> Found:
-        """Search with at most ``width`` choices at a time; see :class:`newton.Search`."""
+    def __call__(self, horizon: float, target: float, width: int) -> FoundSubset:
+        """Search with at most ``width`` choices at a time; see :class:`newton.SubsetSearch`."""
         remainder = Remainder.within(self.costs, horizon, self.cells)
         width = min(width, MAX_STATES)
         states = _Choices(np.array([horizon]), np.zeros(1), np.array([np.inf]))
@@ -87,7 +79,7 @@ class Selection:
         if len(trail) < len(self.costs):  # stopped early: all that is left is open
             lost = max(lost, float(states.upper.max(initial=-np.inf)))
         sequence = self._sequence(trail, best)
-        return Found(
+        return FoundSubset(
             load=goal / BEATS if sequence else 0.0,
             sequence=sequence,
             upper=max(goal, lost),
@@ -110,7 +102,6 @@ class Selection:
         return both, np.concatenate([rows, -1 - able])
 
     def _sequence(self, trail: list[Integers], best: tuple[int, int] | None) -> list[int]:
-        """Return the workers of the best choice, in the order of service."""
         if best is None:
             return []
         position, origin = best
@@ -137,7 +128,7 @@ def _unbeaten(states: _Choices, rows: Integers, rate: float) -> Integers:
     return kept
 
 
-def _suffix_rates(costs: Costs) -> Floats:
+def _suffix_rates(costs: AffineCosts) -> Floats:
     """Return the load a second of the workers from each position on, without fixed costs.
 
     Served by non-decreasing send cost, which is best. Complexity: O(n^2) by insertion; of many

@@ -59,23 +59,14 @@ class SlotProgramme:
 
 
 def build(
-    problem: DivisibleLoad,
-    *,
-    second: float,
-    unit: float,
-    relaxed: bool = False,
+    problem: DivisibleLoad, *, second: float, unit: float, relaxed: bool = False
 ) -> SlotProgramme:
     """Build the programme of a one-round, one-port problem without returns.
 
-    Parameters
-    ----------
-    problem
-        With a given master; memory, release times, deadlines, budget, a fixed order, whole units
-        and ``use="all"`` are constraints of the programme.
-    second, unit
-        Seconds and units of load that count as 1 in the programme.
-    relaxed
-        Whether the choices may be fractions.
+    ``problem``: with a given master; memory, release times, deadlines, budget, a fixed order, whole
+    units and ``use="all"`` are constraints of the programme. ``second``, ``unit``: seconds and
+    units of load that count as 1 in the programme. ``relaxed``: whether the choices may be
+    fractions.
     """
     star = problem.star
     count = len(star)
@@ -135,9 +126,8 @@ def _caps(problem: DivisibleLoad) -> Floats:
     star = problem.star
     if problem.load is not None:
         return np.minimum(star.memory, problem.load)
-    assert problem.deadline is not None
     per_unit = star.send_per_unit + star.compute_per_unit
-    left = np.maximum(0.0, problem.deadline - star.send_fixed - star.compute_fixed)
+    left = np.maximum(0.0, problem.latest - star.send_fixed - star.compute_fixed)
     with np.errstate(divide="ignore", invalid="ignore"):
         alone = np.where(left > 0, left / per_unit, 0.0)
     return np.minimum(star.memory, alone)
@@ -147,8 +137,7 @@ def _own_cap(problem: DivisibleLoad) -> float:
     if problem.load is not None:
         return problem.load
     cost = problem.star.master_cost
-    assert problem.deadline is not None
-    left = max(0.0, problem.deadline - cost.fixed)
+    left = max(0.0, problem.latest - cost.fixed)
     return left / cost.per_unit if cost.per_unit > 0 else np.inf
 
 

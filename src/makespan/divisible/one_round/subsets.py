@@ -12,19 +12,24 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.divisible.model.plan import Plan, sends_by_start
-from makespan.divisible.one_round.ending_together import Costs, least_end, plan_of
+from makespan.divisible.one_round.ending_together import AffineCosts, least_end, plan_of
 from makespan.divisible.one_round.layers import Layers
-from makespan.divisible.one_round.linear import of_open_load, with_deadline
-from makespan.divisible.one_round.newton import PROVED, Best, Search, least_time, most_load
+from makespan.divisible.one_round.newton import (
+    PROVED,
+    BestSubset,
+    SubsetSearch,
+    least_time,
+    most_load,
+)
+from makespan.divisible.one_round.plans import ANY_LOAD, of_open_load, with_deadline, with_everyone
 from makespan.divisible.one_round.selection import Selection
-from makespan.divisible.one_round.split import with_everyone
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.timing import timed
 
 A_WORKER = 250.0  # bytes: three copies of its costs, its place in lists, a row of the tables
 
-SearchOf = Callable[[Costs, Integers | None, Control], Search]
+SearchOf = Callable[[AffineCosts, Integers | None, Control], SubsetSearch]
 """Builds the search for some workers; with their order of service, where it is given."""
 
 
@@ -34,10 +39,10 @@ class _Planned:
 
     problem: DivisibleLoad
     plan: Plan
-    best: Best
+    best: BestSubset
 
 
-def complete_search(costs: Costs, order: Integers | None, control: Control) -> Search:
+def complete_search(costs: AffineCosts, order: Integers | None, control: Control) -> SubsetSearch:
     """Return the search over subsets of the workers, and over their orders where none is given."""
     return Layers(costs, control) if order is None else Selection(costs, order, control)
 
@@ -55,9 +60,9 @@ def solve_latencies(
     bounds = []
     for each in _with_masters(problem):
         if best is not None and control.expired():
-            bounds.append(_any_bound(problem))
+            bounds.append(quick_bound(problem, np.inf))  # for every master
             break
-        case = _Case(each, control, search_of)
+        case = _GivenMaster(each, control, search_of)
         found = case.most(best) if problem.load is None else case.least(best)
         bounds.append(found.best.bound)
         if best is None or found.best.value != best.best.value:
@@ -77,19 +82,12 @@ def _with_masters(problem: DivisibleLoad) -> Iterator[DivisibleLoad]:
         yield problem.with_master(index)
 
 
-def _any_bound(problem: DivisibleLoad) -> float:
-    """Return a bound for every master."""
-    return quick_bound(problem, np.inf)
-
-
-class _Case:
-    """One problem with its master given."""
-
+class _GivenMaster:
     def __init__(self, problem: DivisibleLoad, control: Control, search_of: SearchOf) -> None:
         self.problem = problem
         self.control = control
         self.search_of = search_of
-        costs = Costs.of(problem)
+        costs = AffineCosts.of(problem)
         self.everyone = costs
         self.workers = np.flatnonzero(costs.total > 0.0)
         self.free = np.flatnonzero(costs.total == 0.0)
@@ -100,12 +98,11 @@ class _Case:
 
     def least(self, known: _Planned | None) -> _Planned:
         """Return the plan that ends first; with the value of ``known`` if that is not beaten."""
-        load = self.problem.load
-        assert load is not None
+        load = self.problem.total
         end, plan, sequence = self._start(load)
         if known is not None and known.best.value <= end:
             end, sequence = known.best.value, []
-        start = Best(value=end, sequence=sequence, bound=0.0)
+        start = BestSubset(value=end, sequence=sequence, bound=0.0)
         if end in (0.0, np.inf):
             start = replace(start, bound=end)
             return _Planned(problem=self.problem, plan=plan, best=start)
@@ -121,9 +118,9 @@ class _Case:
         start_up = self.everyone.start_up[self.free]
         own = self.everyone.own
         if (start_up <= end).any() or (self.free_own and own is not None and own.fixed <= end):
-            best = Best(value=np.inf, sequence=[], bound=np.inf)
+            best = BestSubset(value=np.inf, sequence=[], bound=np.inf)
             return _Planned(problem=self.problem, plan=Plan.of([], []), best=best)
-        best = Best(value=self.costs.own_load(end), sequence=[], bound=np.inf)
+        best = BestSubset(value=self.costs.own_load(end), sequence=[], bound=np.inf)
         if known is not None and known.best.value > best.value:
             best = replace(best, value=known.best.value)
         if end > 0.0:
@@ -132,7 +129,7 @@ class _Case:
             best = replace(best, bound=best.value)
         return _Planned(problem=self.problem, plan=self._plan(best.sequence, end), best=best)
 
-    def _search(self) -> Search:
+    def _search(self) -> SubsetSearch:
         order = None
         if self.problem.order is not None:
             order = self._own_indices(self.problem.workers_in(self.problem.order))
@@ -191,7 +188,6 @@ class _Case:
 
 def _least_solution(planned: _Planned) -> Solution:
     problem, best = planned.problem, planned.best
-    assert problem.load is not None
     if not np.isfinite(best.value):
         nobody = not len(problem.star) and not problem.master_computes
         why = "there is a load, but no machine to compute it" if nobody else None
@@ -216,8 +212,7 @@ def _least_solution(planned: _Planned) -> Solution:
 def _most_solution(planned: _Planned) -> Solution:
     best = planned.best
     if not np.isfinite(best.value):
-        note = "a machine without a cost per unit does any load by the deadline: no maximum"
-        return Solution(schedule=None, notes=(note,))
+        return Solution(schedule=None, notes=(ANY_LOAD,))
     schedule, load = timed(planned.problem, planned.plan), planned.plan.total
     solution = of_open_load(schedule, load, best.bound, proved=best.proved)
     return replace(solution, details={"states": best.states})

@@ -1,4 +1,4 @@
-"""Lower bounds that need no solver."""
+"""Lower bounds that need no solver, and scales that bring a solver's numbers near 1."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
         return (Bound(value=value, name="machines", source=MACHINES),)
     if isinstance(problem.platform, Tree):
         rate = equivalent_tree(problem.platform)[0]
-        return (Bound(value=_seconds(problem, rate), name="linear tree", source=TREE),)
+        return (_bound(problem, rate, "linear tree", TREE),)
     if problem.chooses_master and problem.has_returns and len(problem.star) > MAX_MASTERS:
         return quick_bounds(_with_a_machine_more(problem))
     if problem.chooses_master:
@@ -47,23 +47,12 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
         return min(every, key=lambda found: max(bound.value for bound in found))
     if problem.loads is not None:
         return (_given_loads(problem),)
-    found = [
-        Bound(
-            value=_seconds(problem, _steady_rate(problem)),
-            name="bandwidth-centric",
-            source=BANDWIDTH_CENTRIC,
-        )
-    ]
+    found = [_bound(problem, _steady_rate(problem), "bandwidth-centric", BANDWIDTH_CENTRIC)]
     if problem.rounds == 1 and problem.activation is None and problem.transfers is None:
-        found.append(
-            Bound(
-                value=_seconds(problem, _one_round_rate(problem)), name="linear star", source=STAR
-            )
-        )
+        found.append(_bound(problem, _one_round_rate(problem), "linear star", STAR))
         if problem.has_returns and problem.ports in (1, 2):
             rate = rate_with_returns(problem.star, one_port=problem.ports == 1)
-            seconds = _seconds(problem, rate + _own_rate(problem))
-            found.append(Bound(value=seconds, name="returns", source=RETURNS))
+            found.append(_bound(problem, rate + _own_rate(problem), "returns", RETURNS))
     return tuple(found)
 
 
@@ -88,11 +77,10 @@ def _with_a_machine_more(problem: DivisibleLoad) -> DivisibleLoad:
     return replace(problem, platform=platform, order=None, return_order=None)
 
 
-def _seconds(problem: DivisibleLoad, rate: float) -> float:
-    assert problem.load is not None
-    if rate == 0.0:
-        return np.inf if problem.load > 0 else 0.0
-    return problem.load / rate
+def _bound(problem: DivisibleLoad, rate: float, name: str, source: str) -> Bound:
+    """Return when the load is done at a rate."""
+    idle = np.inf if problem.total > 0 else 0.0
+    return Bound(value=problem.total / rate if rate else idle, name=name, source=source)
 
 
 def _own_rate(problem: DivisibleLoad) -> float:
@@ -118,7 +106,6 @@ def _steady_rate(problem: DivisibleLoad) -> float:
 
 
 def _one_round_rate(problem: DivisibleLoad) -> float:
-    """Return the load per second of the linear one-round optimum."""
     star = problem.star
     total = star.send_per_unit + star.compute_per_unit
     if not total.all():
@@ -191,3 +178,31 @@ def machines_bound(problem: DivisibleLoad) -> float:
         done += begin / per_unit
         end = (load + done) / rate
     return end
+
+
+def units_scale(problem: DivisibleLoad) -> float:
+    """Return the units of load that count as 1: the load, or what a second's work could be."""
+    if problem.integral:
+        return 1.0
+    if problem.load is not None:
+        return problem.load or 1.0
+    star = problem.star
+    per_unit = star.send_per_unit + star.compute_per_unit
+    fastest = float(per_unit[per_unit > 0].min(initial=math.inf))
+    return problem.latest / fastest if math.isfinite(fastest) and problem.latest else 1.0
+
+
+def seconds_scale(problem: DivisibleLoad) -> float:
+    """Return the seconds that count as 1: the deadline, or a lower bound on the makespan.
+
+    The bounds know nothing of fixed costs; some machine's are paid where there is a load.
+    """
+    if problem.load is None:
+        return problem.latest or 1.0
+    value = quick_bound(problem, 1.0)
+    if problem.is_star and not problem.chooses_master and len(problem.star):
+        star = problem.star
+        start_up = float((star.send_fixed + star.compute_fixed + star.return_fixed).min())
+        own = star.master_cost.fixed if problem.master_computes else math.inf
+        value = max(value, min(start_up, own))
+    return value if 0 < value < math.inf else 1.0

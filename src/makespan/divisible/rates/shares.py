@@ -29,10 +29,8 @@ NOTHING = float(np.finfo(np.float64).tiny)
 def equal_finish_shares(send: Floats, compute: Floats) -> Floats:
     """Return the loads with which all workers, served in the given order, end after 1 s.
 
-    Parameters
-    ----------
-    send, compute
-        Seconds per unit, in the order of service; their sum is positive for every worker.
+    ``send``, ``compute``: seconds per unit, in the order of service; their sum is positive for
+    every worker.
 
     Worker j gets ``1/(c_j + w_j)`` of the time that the workers before it leave of the second,
     ``prod_{k<j} w_k/(c_k + w_k)``. Those to whom less is left than any float can tell from nothing

@@ -17,12 +17,8 @@ STEPS = 60
 def start_up_bound(problem: DivisibleLoad, at_least: float) -> float:
     """Return a lower bound on the makespan of any plan with one port for the sends, seconds.
 
-    Parameters
-    ----------
-    problem
-        A star with a given master, a load, and one send at a time.
-    at_least
-        A lower bound already known, positive.
+    ``problem``: a star with a given master, a load, and one send at a time. ``at_least``: A lower
+    bound already known, positive.
 
     In a plan that ends at T, let U be the workers used, the k-th of them to get its first chunk
     at rank k. That chunk comes after k sends to k workers, which last at least P_k, the sum of
@@ -63,7 +59,6 @@ def _least_ends_alone(problem: DivisibleLoad, prices: Floats, least: float) -> F
     rate, or nothing. It is the most that any set of machines gives when all are counted from T = 0
     on, so T is the least of the times that these sets need; by their times, each is a first few.
     """
-    assert problem.load is not None
     star, price = problem.star, prices[:, np.newaxis]
     rate = np.maximum(0.0, 1.0 - price * star.send_per_unit) / star.compute_per_unit
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -76,25 +71,24 @@ def _least_ends_alone(problem: DivisibleLoad, prices: Floats, least: float) -> F
         order = np.argsort(since, axis=1)
         rate, since = np.take_along_axis(rate, order, 1), np.take_along_axis(since, order, 1)
         missed = np.cumsum(np.where(rate > 0.0, rate * since, 0.0), axis=1)
-        ends = (problem.load + missed) / (price + np.cumsum(rate, axis=1))
-        alone = problem.load / prices
+        ends = (problem.total + missed) / (price + np.cumsum(rate, axis=1))
+        alone = problem.total / prices
     return np.fmax(0.0, np.fmin(alone, np.fmin.reduce(ends, axis=1)))
 
 
 def _least_ends(problem: DivisibleLoad, prices: Floats, least: float) -> Floats:
     """Return for each price the largest T found at which the load does not fit, by bisection."""
-    assert problem.load is not None
     low = np.full(len(prices), least)
-    low[_most_load(problem, prices, low) >= problem.load] = 0.0
+    low[_most_load(problem, prices, low) >= problem.total] = 0.0
     high = 2.0 * np.full(len(prices), least)
     for _ in range(STEPS):
-        short = _most_load(problem, prices, high) < problem.load
+        short = _most_load(problem, prices, high) < problem.total
         if not short.any():
             break
         high[short] *= 2.0
     for _ in range(STEPS):
         middle = (low + high) / 2.0
-        short = _most_load(problem, prices, middle) < problem.load
+        short = _most_load(problem, prices, middle) < problem.total
         low, high = np.where(short, middle, low), np.where(short, high, middle)
         if np.all(high - low <= 1e-11 * high):
             break
@@ -102,7 +96,6 @@ def _least_ends(problem: DivisibleLoad, prices: Floats, least: float) -> Floats:
 
 
 def _most_load(problem: DivisibleLoad, prices: Floats, end: Floats) -> Floats:
-    """Return for each price the bound on the load done by ``end``."""
     star = problem.star
     price = prices[:, np.newaxis]
     worth = np.maximum(0.0, 1.0 - price * star.send_per_unit) / star.compute_per_unit

@@ -15,13 +15,13 @@ from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.referee import amounts, chunks, resources, times, turns
+from makespan.divisible.referee import chunks, resources, times, turns
 from makespan.divisible.referee.one_pass import faultless_parts, reading_of, rules_beyond
 from makespan.divisible.referee.reading import Reading
 from makespan.divisible.referee.sources import sources_violations
 from makespan.divisible.referee.trees import tree_violations
 
-STAR_RULES = (*chunks.RULES, *times.RULES, *resources.RULES, *amounts.RULES, *turns.RULES)
+STAR_RULES = (*chunks.RULES, *times.RULES, *resources.RULES, *chunks.AMOUNTS, *turns.RULES)
 
 
 def violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation]:

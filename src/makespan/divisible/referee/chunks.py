@@ -1,4 +1,4 @@
-"""Rules on what rows there are: one send, one computation and one return a chunk, in place."""
+"""Rules on rows: one send, computation and return a chunk, and what chunks hold and add up to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from makespan.core.report import Violation
 from makespan.core.schedule import WORDS, Activity
 from makespan.divisible.problem import MASTER
-from makespan.divisible.referee.reading import NONE, Reading
+from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, Reading
 
 
 def kind(reading: Reading) -> Iterator[Violation]:
@@ -18,7 +18,9 @@ def kind(reading: Reading) -> Iterator[Violation]:
     known = (found == Activity.SEND) | (found == Activity.COMPUTE) | (found == Activity.RETURN)
     for row in np.flatnonzero(~known).tolist():
         word = WORDS[int(reading.schedule.kind[row])]
-        message = f"{reading.told(row)} is a {word}; here there are sends, computations and returns"
+        message = (
+            f"{reading.describe(row)} is a {word}; here there are sends, computations and returns"
+        )
         yield reading.violation("kind", message, row)
 
 
@@ -34,7 +36,7 @@ def route(reading: Reading) -> Iterator[Violation]:
         peer = int(schedule.peer[row])
         receiver = schedule.machines[peer] if peer >= 0 else "no machine"
         if schedule.kind[row] == Activity.COMPUTE:
-            message = f"{reading.told(row)} has the peer {receiver}; a computation has none"
+            message = f"{reading.describe(row)} has the peer {receiver}; a computation has none"
         elif schedule.kind[row] == Activity.SEND:
             message = (
                 f"chunk {int(schedule.item[row])} is sent from {sender} to {receiver}; "
@@ -51,9 +53,9 @@ def route(reading: Reading) -> Iterator[Violation]:
 def chunk(reading: Reading) -> Iterator[Violation]:
     """Each chunk is sent, computed and, with a return cost, returned: each exactly once."""
     for row in reading.repeated.tolist():
-        yield reading.violation("chunk", f"{reading.told(row)} stands twice", row)
+        yield reading.violation("chunk", f"{reading.describe(row)} stands twice", row)
     for row in reading.orphans.tolist():
-        yield reading.violation("chunk", f"{reading.told(row)} is of a chunk never sent", row)
+        yield reading.violation("chunk", f"{reading.describe(row)} is of a chunk never sent", row)
     returns = reading.platform.returns[reading.worker_of(reading.send)]
     tests = (
         (reading.compute == NONE, "but never computed"),
@@ -67,7 +69,7 @@ def chunk(reading: Reading) -> Iterator[Violation]:
             yield reading.violation("chunk", message, row)
     for index in np.flatnonzero(~returns & (reading.return_ != NONE)).tolist():
         row = int(reading.return_[index])
-        message = f"{reading.told(row)} is too much: it has no return cost, so nothing returns"
+        message = f"{reading.describe(row)} is too much: it has no return cost, so nothing returns"
         yield reading.violation("chunk", message, row)
 
 
@@ -79,7 +81,7 @@ def machine(reading: Reading) -> Iterator[Violation]:
         wrong = np.flatnonzero(schedule.machine[row] != schedule.peer[send])
         for first, second in zip(send[wrong].tolist(), row[wrong].tolist(), strict=True):
             name = schedule.machines[int(schedule.peer[first])]
-            message = f"{reading.told(second)}: the chunk was sent to {name}"
+            message = f"{reading.describe(second)}: the chunk was sent to {name}"
             yield reading.violation("machine", message, first, second)
 
 
@@ -94,7 +96,7 @@ def amount(reading: Reading) -> Iterator[Violation]:
         for index in np.flatnonzero(difference > reading.units).tolist():
             first, second = int(send[index]), int(row[index])
             message = (
-                f"{reading.told(second)} handles {float(amounts[second])!r} units, "
+                f"{reading.describe(second)} handles {float(amounts[second])!r} units, "
                 f"but {float(amounts[first])!r} were sent"
             )
             excess = float(difference[index])
@@ -108,7 +110,7 @@ def empty(reading: Reading) -> Iterator[Violation]:
     if problem.activation is not None or problem.transfers is not None or problem.use == "all":
         nothing &= (schedule.kind == Activity.COMPUTE) & (schedule.machine == MASTER)
     for row in np.flatnonzero(nothing).tolist():
-        message = f"{reading.told(row)} is empty; only chunks that the problem asks for may be"
+        message = f"{reading.describe(row)} is empty; only chunks that the problem asks for may be"
         yield reading.violation("empty", message, row)
 
 
@@ -124,3 +126,86 @@ def master(reading: Reading) -> Iterator[Violation]:
 
 
 RULES = (kind, route, chunk, machine, amount, empty, master)
+
+
+def conservation(reading: Reading) -> Iterator[Violation]:
+    """The computed amounts add up to the load."""
+    load = reading.problem.load
+    if load is None:
+        return
+    total = float(reading.schedule.amount[reading.computes].sum())
+    if abs(total - load) > reading.units:
+        yield Violation(
+            rule="conservation",
+            message=f"{total!r} units are computed, but the load is {load!r}",
+            excess=abs(total - load),
+        )
+
+
+def loads(reading: Reading) -> Iterator[Violation]:
+    """Each machine computes its given load; one that is not named computes nothing."""
+    given, master = reading.problem.loads, reading.problem.star.master
+    if given is None:
+        return
+    assert not isinstance(master, str)
+    names, rows = reading.problem.machines, reading.computes
+    computed = np.bincount(
+        reading.schedule.machine[rows], reading.schedule.amount[rows], minlength=len(names)
+    )
+    wanted = np.concatenate([[float(given.get(master.name, 0.0))], reading.problem.given_amounts])
+    difference = np.abs(computed - wanted)
+    for index in np.flatnonzero(difference > reading.units).tolist():
+        yield Violation(
+            rule="loads",
+            message=f"{names[index]} computes {float(computed[index])!r} units, "
+            f"but its given load is {float(wanted[index])!r}",
+            excess=float(difference[index]),
+        )
+
+
+def integral(reading: Reading) -> Iterator[Violation]:
+    """Chunks are whole units, where the problem says so."""
+    if not reading.problem.integral:
+        return
+    amount = reading.schedule.amount
+    off = np.abs(amount - np.round(amount))
+    for row in np.flatnonzero(off > RELATIVE_TOLERANCE).tolist():
+        message = (
+            f"{reading.describe(row)} handles {float(amount[row])!r} units, not a whole number"
+        )
+        yield reading.violation("integral", message, row, excess=float(off[row]))
+
+
+def memory(reading: Reading) -> Iterator[Violation]:
+    """No chunk is larger than the memory of its worker."""
+    if (reading.platform.memory == np.inf).all():
+        return
+    limit = reading.platform.memory[reading.worker_of(reading.sends)]
+    over = reading.schedule.amount[reading.sends] - limit
+    for index in np.flatnonzero(over > reading.units).tolist():
+        row = int(reading.sends[index])
+        message = f"{reading.describe(row)} is {float(reading.schedule.amount[row])!r} units, "
+        message += f"but its memory holds {float(limit[index])!r}"
+        yield reading.violation("memory", message, row, excess=float(over[index]))
+
+
+def budget(reading: Reading) -> Iterator[Violation]:
+    """The prices of the workers that take part add up to no more than the budget."""
+    limit = reading.problem.budget
+    if limit is None:
+        return
+    star = reading.problem.star
+    worker = reading.worker_of(reading.sends)
+    load = np.bincount(worker, reading.schedule.amount[reading.sends], minlength=len(star))
+    takes_part = np.bincount(worker, minlength=len(star)) > 0
+    each = star.price_fixed + star.price_per_second * reading.schedule.makespan
+    price = float((each * takes_part + star.price_per_unit * load).sum())
+    if price - limit > RELATIVE_TOLERANCE * limit:
+        yield Violation(
+            rule="budget",
+            message=f"the workers' prices add up to {price!r}, but the budget is {limit!r}",
+            excess=price - limit,
+        )
+
+
+AMOUNTS = (conservation, loads, integral, memory, budget)

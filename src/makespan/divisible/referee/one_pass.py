@@ -14,34 +14,132 @@ import numpy as np
 
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import condensed, readonly
-from makespan.core.numeric.jit import pays
+from makespan.core.numeric.binding import bind
+from makespan.core.numeric.jit import loop, pays
 from makespan.core.report import Violation
 from makespan.core.schedule import COLUMNS, Activity, Schedule
 from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.problem import MASTER, DivisibleLoad
-from makespan.divisible.referee import amounts, chunks, resources, times, turns
+from makespan.divisible.referee import chunks, resources, times, turns
 from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, Reading
 
 MANY = 100_000
 """From so many rows on, the compiled loop is worth loading."""
 
+
+@loop(pays_from=MANY)
+def faultless(  # type: ignore[no-untyped-def]
+    peer, item, amount, start, end,
+    machine, computed, work, begin, done,
+    source, returned, data, leave, back, rank,
+    send_fixed, send, compute_fixed, compute, return_fixed, return_, memory, release, deadline,
+    fixed, limited, results, one_port, lifo, fifo, may_be_empty, seconds, units,
+):  # fmt: skip
+    """Whether nothing is wrong with sends, as many computations, and returns, a line for each.
+
+    Chunk k is that of row k; each has a worker of its own. ``rank``: the place of each worker in
+    the given order, empty where none is given; ``fixed``, ``limited``, ``results``: whether any
+    worker has fixed costs; memory, a release or a deadline; results to return. False says that
+    the rows have another form, or some fault.
+    """
+    sent = len(peer)
+    served = np.zeros(len(send), dtype=np.bool_)
+    waiting, place = 0, -1  # chunks whose results are to return; the rank of the last worker
+    counted = results and len(returned) != sent  # where all return, each is looked at below
+    began, port, ended = -np.inf, -np.inf, -np.inf
+    for chunk in range(sent):
+        worker, x = peer[chunk] - 1, amount[chunk]
+        if worker < 0 or worker >= len(send):
+            return False
+        if item[chunk] != chunk or served[worker] or (x == 0.0 and not may_be_empty):
+            return False
+        if machine[chunk] != worker + 1 or computed[chunk] != chunk:
+            return False
+        if abs(work[chunk] - x) > units or (work[chunk] == 0.0 and not may_be_empty):
+            return False
+        served[worker] = True
+        if len(rank):
+            if rank[worker] < place:
+                return False
+            place = rank[worker]
+        if counted:
+            waiting += return_[worker] > 0.0 or return_fixed[worker] > 0.0
+        first, last = start[chunk], end[chunk]
+        if first < began or last < ended or port - first > seconds:
+            return False
+        lasts, works = send[worker] * x, compute[worker] * work[chunk]
+        if fixed:
+            lasts += send_fixed[worker]
+            works += compute_fixed[worker]
+        if abs(lasts - (last - first)) > seconds:
+            return False
+        began, port, ended = first, max(port, last), last
+        first, last = begin[chunk], done[chunk]
+        if ended - first > seconds or abs(works - (last - first)) > seconds:
+            return False
+        if limited and (
+            x - memory[worker] > units
+            or release[worker] - first > seconds
+            or last - deadline[worker] > seconds
+        ):
+            return False
+    if len(returned) != sent and waiting != len(returned):
+        return False
+    if not one_port:
+        began, port = -np.inf, -np.inf
+    ended = -np.inf
+    met = np.zeros(sent if len(returned) else 0, dtype=np.bool_)
+    before = -1
+    for row in range(len(returned)):
+        chunk, x, first, last = returned[row], data[row], leave[row], back[row]
+        if chunk < 0 or chunk >= sent or met[chunk]:
+            return False
+        met[chunk] = True
+        worker = peer[chunk] - 1
+        if source[row] != worker + 1 or abs(x - amount[chunk]) > units:
+            return False
+        if not (return_[worker] > 0.0 or return_fixed[worker] > 0.0):
+            return False
+        if x == 0.0 and not may_be_empty:
+            return False
+        if first < began or last < ended or max(port, done[chunk]) - first > seconds:
+            return False
+        lasts = return_[worker] * x
+        if fixed:
+            lasts += return_fixed[worker]
+        if abs(lasts - (last - first)) > seconds:
+            return False
+        if row > 0 and ((fifo and chunk < before) or (lifo and chunk > before)):
+            return False
+        began, port, ended, before = first, max(port, last), last, chunk
+    return True
+
+
 Rule = Callable[[Reading], Iterator[Violation]]
 
 OF_EACH = ("item", "amount", "start", "end")
+SENT = ("peer", "item", "amount", "start", "end")
+COMPUTED = ("machine", "computed", "work", "begin", "done")
+RETURNED = ("source", "returned", "data", "leave", "back")
+COSTS = (
+    *("send_fixed", "send", "compute_fixed", "compute", "return_fixed", "return_"),
+    *("memory", "release", "deadline"),
+)
+"""The parameters of :func:`faultless` for columns of sends, computations, returns, and stars."""
 
 WITHIN = (
     *chunks.RULES,
     *resources.RULES,
     *times.RULES,
-    *(amounts.conservation, amounts.memory),
+    *(chunks.conservation, chunks.memory),
     *(turns.rounds, turns.discipline, turns.use),
 )
 """The rules that a schedule keeps in which the pass finds no fault."""
 
 ASKED_BY: dict[Rule, str] = {
-    amounts.loads: "loads",
-    amounts.integral: "integral",
-    amounts.budget: "budget",
+    chunks.loads: "loads",
+    chunks.integral: "integral",
+    chunks.budget: "budget",
     turns.return_order: "return_order",
     turns.activation: "activation",
     turns.transfers: "transfers",
@@ -138,8 +236,6 @@ def _faultless(
     problem: DivisibleLoad, parts: tuple[Schedule, ...], seconds: float, units: float
 ) -> bool:
     """Whether sends, computations and returns are that, and nothing is wrong with any."""
-    from makespan.divisible.referee import kernels
-
     sends, computes, returns, _ = parts
     if not (
         _all_are(sends, kind=Activity.SEND, machine=MASTER)
@@ -147,7 +243,6 @@ def _faultless(
         and _all_are(returns, kind=Activity.RETURN, peer=MASTER)
     ):
         return False
-    faultless: Any = kernels.faultless
     star = problem.star
     rank = np.empty(0, dtype=np.int64)
     if problem.order is not None:
@@ -156,23 +251,27 @@ def _faultless(
     limited = star.range_of("release")[1] > 0 or any(
         star.range_of(name)[0] < np.inf for name in ("memory", "deadline")
     )
-    return bool(
-        faultless(
-            *readonly(*(getattr(sends, name) for name in ("peer", *OF_EACH))),
-            *readonly(*(getattr(computes, name) for name in ("machine", *OF_EACH))),
-            *readonly(*(getattr(returns, name) for name in ("machine", *OF_EACH)), rank),
-            *readonly(*(getattr(star, name) for name in NUMBERS[:9])),
-            star.has_fixed_costs,
-            limited,
-            problem.has_returns,
-            problem.ports == 1,
-            problem.discipline == "lifo",
-            problem.discipline == "fifo",
-            _may_be_empty(problem),
-            seconds,
-            units,
-        )
+    columns: dict[str, Any] = {"rank": rank}
+    for rows, machine, names in ((sends, "peer", SENT), (computes, "machine", COMPUTED),
+                                 (returns, "machine", RETURNED)):  # fmt: skip
+        columns |= {
+            name: getattr(rows, of) for name, of in zip(names, (machine, *OF_EACH), strict=True)
+        }
+    columns |= {name: getattr(star, of) for name, of in zip(COSTS, NUMBERS, strict=False)}
+    run = bind(
+        faultless.compiled,
+        **dict(zip(columns, readonly(*columns.values()), strict=True)),
+        fixed=star.has_fixed_costs,
+        limited=limited,
+        results=problem.has_returns,
+        one_port=problem.ports == 1,
+        lifo=problem.discipline == "lifo",
+        fifo=problem.discipline == "fifo",
+        may_be_empty=problem.given_sends is not None or problem.use == "all",
+        seconds=seconds,
+        units=units,
     )
+    return bool(run())
 
 
 def _all_are(rows: Schedule, **values: int) -> bool:
@@ -184,8 +283,3 @@ def _all_are(rows: Schedule, **values: int) -> bool:
 def _rows_of(activity: Activity, part: Schedule) -> int:
     kinds = condensed(part.kind)
     return int(np.count_nonzero(kinds == activity)) * (len(part) // max(1, len(kinds)))
-
-
-def _may_be_empty(problem: DivisibleLoad) -> bool:
-    asked = problem.activation is not None or problem.transfers is not None
-    return asked or problem.use == "all"

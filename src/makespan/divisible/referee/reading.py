@@ -19,46 +19,25 @@ NONE = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reading:
-    """A schedule of a problem whose master is known.
+    """A schedule of a problem whose master is known."""
 
-    Parameters
-    ----------
-    problem, schedule
-        Over the same machines.
-    platform
-        That of the problem.
-    holders
-        How many machines hold load: the first ones, of a star machine 0, the master.
-    sends, computes, returns
-        Rows that play these roles between the right machines, in the order of the schedule.
-    repeated
-        Rows whose role in their chunk an earlier row plays already.
-    chunk
-        The item of each chunk that is sent, increasing.
-    send, compute, return_
-        Per chunk, the rows that play its roles; -1 where there is none.
-    own
-        Computations on those that hold load, of items that are never sent.
-    orphans
-        Computations on workers, and returns, of items that are never sent.
-    seconds, units
-        By how much times and amounts may be off.
-    """
-
-    problem: DivisibleLoad
-    platform: Star | Sources
-    holders: int
+    problem: DivisibleLoad  # over the same machines as the schedule
+    platform: Star | Sources  # that of the problem
+    holders: int  # how many machines hold load: the first ones, of a star machine 0, the master
     schedule: Schedule
+    # sends, computes, returns: rows that are that between the right machines, as they are listed
     sends: Integers
     computes: Integers
     returns: Integers
-    repeated: Integers
-    chunk: Integers
+    repeated: Integers  # rows whose role in their chunk an earlier row plays already
+    chunk: Integers  # the item of each chunk that is sent, increasing
+    # send, compute, return_: per chunk, the rows that play its roles; -1 where there is none
     send: Integers
     compute: Integers
     return_: Integers
-    own: Integers
-    orphans: Integers
+    own: Integers  # computations on those that hold load, of items that are never sent
+    orphans: Integers  # computations on workers, and returns, of items that are never sent
+    # seconds, units: by how much times and amounts may be off
     seconds: float
     units: float
 
@@ -130,7 +109,7 @@ class Reading:
         """Return the name of a worker, or of the master for -1."""
         return self.problem.machines[worker + self.holders]
 
-    def told(self, row: int) -> str:
+    def describe(self, row: int) -> str:
         """Return a row in words, such as ``the send of chunk 2 to P1``."""
         schedule = self.schedule
         machine = schedule.machines[int(schedule.machine[row])]

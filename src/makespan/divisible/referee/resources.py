@@ -3,13 +3,126 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.report import Violation
-from makespan.divisible.referee.overlaps import Crowd, Overlap, crowds, overlaps
+from makespan.core.schedule import Schedule
 from makespan.divisible.referee.reading import RELATIVE_TOLERANCE, Reading
+
+
+class Overlap(NamedTuple):
+    """Two rows that overlap, and for how long: from the later's start to the first end."""
+
+    earlier: int
+    later: int
+    seconds: float
+
+
+def overlaps(
+    schedule: Schedule,
+    rows: Integers,
+    group: Integers,
+    tolerance: float,
+    side: NDArray[np.bool_] | None = None,
+) -> Iterator[Overlap]:
+    """Yield rows of the same group that overlap by more than ``tolerance`` seconds.
+
+    Every row that overlaps an earlier one is told once, with the earlier one that ends last. With
+    ``side``, only rows of different sides exclude each other. A row of no length overlaps
+    nothing.
+
+    Complexity: O(n log n), vectorised.
+    """
+    often = np.bincount(group) > 1
+    if not often.any():
+        return
+    shared = often[group]
+    rows, group = rows[shared], group[shared]
+    order = _by_start(schedule.start[rows], group)
+    rows, group = rows[order], group[order]
+    in_turn = (schedule.start[rows[1:]] >= schedule.end[rows[:-1]]) | (group[1:] != group[:-1])
+    if in_turn.all():
+        return
+    if side is None:
+        everything = np.ones(len(rows), dtype=bool)
+        yield from _against_latest(
+            schedule, rows, group, tolerance, holds=everything, waits=everything
+        )
+    else:
+        side = side[shared][order]
+        yield from _against_latest(schedule, rows, group, tolerance, holds=side, waits=~side)
+        yield from _against_latest(schedule, rows, group, tolerance, holds=~side, waits=side)
+
+
+def _by_start(start: Floats, group: Integers) -> Integers:
+    same_group = bool(np.all(group == group[0]))
+    if same_group and bool(np.all(start[1:] >= start[:-1])):
+        return np.arange(len(start))
+    return np.lexsort((start, group))
+
+
+def _against_latest(
+    schedule: Schedule,
+    rows: Integers,
+    group: Integers,
+    tolerance: float,
+    *,
+    holds: NDArray[np.bool_],
+    waits: NDArray[np.bool_],
+) -> Iterator[Overlap]:
+    """Compare every row that waits with the row before it that holds its group the longest.
+
+    The ranks of the ends, above an offset for each group, make the running maximum of all groups
+    at once, exactly.
+    """
+    start, end = schedule.start[rows], schedule.end[rows]
+    count = len(rows)
+    by_end = np.argsort(end, kind="stable")
+    rank = np.empty(count, dtype=np.int64)
+    rank[by_end] = np.arange(count)
+    latest = np.maximum.accumulate(np.where(holds, group * count + rank, -1))
+    before = np.concatenate([[-1], latest[:-1]])
+    candidates = np.flatnonzero(waits & (before >= group * count))
+    holder = by_end[before[candidates] - group[candidates] * count]
+    shared = np.minimum(end[candidates], end[holder]) - start[candidates]
+    for index in np.flatnonzero(shared > tolerance).tolist():
+        yield Overlap(int(rows[holder[index]]), int(rows[candidates[index]]), float(shared[index]))
+
+
+class Crowd(NamedTuple):
+    """A moment at which too much goes on: the weight, and which entries (by position)."""
+
+    time: float
+    weight: float
+    members: tuple[int, ...]
+
+
+def crowds(
+    start: Floats, end: Floats, weight: Floats, limit: float, tolerance: float
+) -> Iterator[Crowd]:
+    """Yield the moments at which the weight of what goes on rises above ``limit``.
+
+    What overlaps by no more than ``tolerance`` seconds does not count as going on together.
+    Complexity: O(n log n), vectorised.
+    """
+    end = end - tolerance
+    lasting = np.flatnonzero(end > start)
+    moment = np.concatenate([end[lasting], start[lasting]])
+    change = np.concatenate([-weight[lasting], weight[lasting]])
+    order = np.argsort(moment, kind="stable")
+    moment, total = moment[order], np.cumsum(change[order])
+    settled = np.flatnonzero(
+        np.diff(moment, append=np.inf) > 0
+    )  # all that changes then has changed
+    over = total[settled] > limit
+    rises = np.flatnonzero(over & ~np.concatenate([[False], over[:-1]]))
+    for time in moment[settled[rises]].tolist():
+        members = np.flatnonzero((start <= time) & (time < end) & (weight > 0))
+        yield Crowd(time, float(weight[members].sum()), tuple(members.tolist()))
 
 
 def processor(reading: Reading) -> Iterator[Violation]:
@@ -17,7 +130,9 @@ def processor(reading: Reading) -> Iterator[Violation]:
     rows = reading.computes
     group = reading.schedule.machine[rows]
     for overlap in overlaps(reading.schedule, rows, group, reading.seconds):
-        yield _told(reading, "processor", overlap, "a machine computes one chunk at a time")
+        yield _overlap_violation(
+            reading, "processor", overlap, "a machine computes one chunk at a time"
+        )
 
 
 def front_end(reading: Reading) -> Iterator[Violation]:
@@ -28,7 +143,9 @@ def front_end(reading: Reading) -> Iterator[Violation]:
     receives = np.arange(len(rows)) < len(reading.sends)
     group = reading.worker_of(rows) + 1
     for overlap in overlaps(reading.schedule, rows, group, reading.seconds, receives):
-        yield _told(reading, "front-end", overlap, "a worker can't compute while it receives")
+        yield _overlap_violation(
+            reading, "front-end", overlap, "a worker can't compute while it receives"
+        )
 
 
 def ports(reading: Reading) -> Iterator[Violation]:
@@ -52,7 +169,7 @@ def excluded(
 ) -> Iterator[Violation]:
     """Yield the rows of a group that overlap, and so break a rule, with the words for it."""
     for overlap in overlaps(reading.schedule, rows, group, reading.seconds):
-        yield _told(reading, rule, overlap, why)
+        yield _overlap_violation(reading, rule, overlap, why)
 
 
 def sends_at_a_time(reading: Reading) -> Iterator[Violation]:
@@ -89,7 +206,7 @@ def uplink(reading: Reading) -> Iterator[Violation]:
     short = amount / rate - (end - start)
     for index in np.flatnonzero(short > reading.seconds).tolist():
         row = int(rows[index])
-        message = f"the data of {reading.told(row)} flow for {end[index] - start[index]:.12g}, "
+        message = f"the data of {reading.describe(row)} flow for {end[index] - start[index]:.12g}, "
         message += f"but the uplink needs {amount[index] / rate:.12g}"
         yield reading.violation("uplink", message, row, excess=float(short[index]))
     flow = amount / np.maximum(end - start + reading.seconds, np.finfo(np.float64).tiny)
@@ -111,11 +228,11 @@ def _crowded(rule: str, message: str, rows: Integers, crowd: Crowd, limit: float
     )
 
 
-def _told(reading: Reading, rule: str, overlap: Overlap, why: str) -> Violation:
+def _overlap_violation(reading: Reading, rule: str, overlap: Overlap, why: str) -> Violation:
     schedule, (first, second, seconds) = reading.schedule, overlap
     message = (
-        f"{reading.told(second)} starts at {schedule.start[second]:.12g}, "
-        f"but {reading.told(first)} ends at {schedule.end[first]:.12g}: {why}"
+        f"{reading.describe(second)} starts at {schedule.start[second]:.12g}, "
+        f"but {reading.describe(first)} ends at {schedule.end[first]:.12g}: {why}"
     )
     return reading.violation(rule, message, first, second, excess=seconds)
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.model.sources import Sources
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.referee import amounts, chunks, resources, times
+from makespan.divisible.referee import chunks, resources, times
 from makespan.divisible.referee.reading import NONE, Reading
 
 
@@ -24,15 +23,9 @@ def sources_violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[V
         yield from rule(reading)
 
 
-def _platform(reading: Reading) -> Sources:
-    platform = reading.platform
-    assert isinstance(platform, Sources)
-    return platform
-
-
 def route(reading: Reading) -> Iterator[Violation]:
     """Sends go from a source to a worker, over a link; computations are on those that compute."""
-    schedule, platform = reading.schedule, _platform(reading)
+    schedule, platform = reading.schedule, reading.problem.grid
     links, names = platform.send_per_unit, schedule.machines
     sends = schedule.kind == Activity.SEND
     stray = sends.copy()
@@ -45,17 +38,17 @@ def route(reading: Reading) -> Iterator[Violation]:
         message += f"to {to}; a send goes from a source to a worker that it has a link to"
         yield reading.violation("route", message, row)
     for row in reading.computes[schedule.peer[reading.computes] != NONE].tolist():
-        message = f"{reading.told(row)} has the peer {names[schedule.peer[row]]}; it has none"
+        message = f"{reading.describe(row)} has the peer {names[schedule.peer[row]]}; it has none"
         yield reading.violation("route", message, row)
     own = schedule.machine[reading.own]
     for row in reading.own[~platform.computes[own]].tolist():
-        message = f"{reading.told(row)}: a source without a compute cost does not compute"
+        message = f"{reading.describe(row)}: a source without a compute cost does not compute"
         yield reading.violation("master", message, row)
 
 
 def duration(reading: Reading) -> Iterator[Violation]:
     """Sends and computations last as long as they cost."""
-    schedule, platform = reading.schedule, _platform(reading)
+    schedule, platform = reading.schedule, reading.problem.grid
     worker = reading.worker_of(reading.sends)
     source = schedule.machine[reading.sends]
     linked = np.isfinite(platform.send_per_unit[source, worker])
@@ -80,7 +73,7 @@ def released(reading: Reading) -> Iterator[Violation]:
         [reading.sends, reading.computes[schedule.machine[reading.computes] < reading.holders]]
     )
     yield from times.released(
-        reading, rows, _platform(reading).source_release[schedule.machine[rows]]
+        reading, rows, reading.problem.grid.source_release[schedule.machine[rows]]
     )
 
 
@@ -103,7 +96,7 @@ def ports(reading: Reading) -> Iterator[Violation]:
 
 def held(reading: Reading) -> Iterator[Violation]:
     """A source sends and computes what it holds, where that is nowhere else."""
-    shares, schedule = _platform(reading).held, reading.schedule
+    shares, schedule = reading.problem.grid.held, reading.schedule
     if shares is None:
         return
     rows = np.concatenate([reading.sends, reading.own])
@@ -143,8 +136,8 @@ RULES = (
     times.deadline,
     resources.processor,
     ports,
-    amounts.conservation,
+    chunks.conservation,
     held,
-    amounts.memory,
+    chunks.memory,
     rounds,
 )

@@ -21,11 +21,7 @@ def duration(reading: Reading) -> Iterator[Violation]:
     star = reading.problem.star
     assert not isinstance(star.master, str)
     on_workers = reading.computes[reading.worker_of(reading.computes) >= 0]
-    for of, rows in (
-        ("send", reading.sends),
-        ("compute", on_workers),
-        ("return", reading.returns),
-    ):
+    for of, rows in (("send", reading.sends), ("compute", on_workers), ("return", reading.returns)):
         worker = reading.worker_of(rows)
         fixed, per_unit = getattr(star, f"{of}_fixed"), getattr(star, f"{of}_per_unit")
         nominal = per_unit[worker]
@@ -69,7 +65,7 @@ def lasting(
     for index in np.flatnonzero(off > reading.seconds).tolist():
         row, least = int(rows[index]), "at least " if slower else ""
         message = (
-            f"{reading.told(row)} lasts {length[index]:.12g}, "
+            f"{reading.describe(row)} lasts {length[index]:.12g}, "
             f"but {float(schedule.amount[row])!r} units take {least}{nominal[index]:.12g}"
         )
         yield reading.violation("duration", message, row, excess=float(off[index]))
@@ -107,7 +103,7 @@ def windows(reading: Reading) -> Iterator[Violation]:
     yield from released(reading, rows, release)
     for index in np.flatnonzero(late > reading.seconds).tolist():
         row = int(rows[index])
-        message = f"{reading.told(row)} ends at {schedule.end[row]:.12g}, "
+        message = f"{reading.describe(row)} ends at {schedule.end[row]:.12g}, "
         message += f"after the worker's deadline at {deadline[index]:.12g}"
         yield reading.violation("worker-deadline", message, row, excess=float(late[index]))
 
@@ -118,7 +114,7 @@ def released(reading: Reading, rows: Integers, release: Floats) -> Iterator[Viol
     early = release - schedule.start[rows]
     for index in np.flatnonzero(early > reading.seconds).tolist():
         row = int(rows[index])
-        message = f"{reading.told(row)} starts at {schedule.start[row]:.12g}, "
+        message = f"{reading.describe(row)} starts at {schedule.start[row]:.12g}, "
         message += f"before the release at {release[index]:.12g}"
         yield reading.violation("release", message, row, excess=float(early[index]))
 
@@ -129,7 +125,7 @@ def deadline(reading: Reading) -> Iterator[Violation]:
     if limit is None or schedule.makespan - limit <= reading.seconds:
         return
     row = int(np.argmax(schedule.end))
-    message = f"{reading.told(row)} ends at {schedule.end[row]:.12g}, "
+    message = f"{reading.describe(row)} ends at {schedule.end[row]:.12g}, "
     message += f"after the deadline at {limit:.12g}"
     yield reading.violation("deadline", message, row, excess=schedule.makespan - limit)
 

@@ -12,8 +12,8 @@ from makespan.core.report import Violation
 from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.referee.overlaps import overlaps
 from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, violation_by
+from makespan.divisible.referee.resources import overlaps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,7 +37,7 @@ class TreeReading:
         amounts[given] = self.schedule.amount[rows[given]]
         return amounts
 
-    def told(self, row: int) -> str:
+    def describe(self, row: int) -> str:
         """Return a row in words, such as ``the message to N1``."""
         schedule = self.schedule
         if schedule.kind[row] == Activity.SEND and schedule.peer[row] >= 0:
@@ -51,8 +51,7 @@ class TreeReading:
 
 def tree_violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation]:
     """Yield everything in ``schedule`` that breaks the statement of a problem on a tree."""
-    tree = problem.platform
-    assert isinstance(tree, Tree)
+    tree = problem.tree
     computes = schedule.kind == Activity.COMPUTE
     load = problem.load
     reading = TreeReading(
@@ -86,10 +85,10 @@ def _rows(reading: TreeReading) -> Iterator[Violation]:
     forwards = ~tree.computes[machine] | (peer != NONE)
     odd = ~(sends | computes) | stray | twice | (computes & forwards) | (schedule.amount == 0)
     for row in np.flatnonzero(odd).tolist():
-        yield from _told(reading, row, bool(stray[row]), int(first[row]))
+        yield from _row_violations(reading, row, bool(stray[row]), int(first[row]))
 
 
-def _told(reading: TreeReading, row: int, stray: bool, first: int) -> Iterator[Violation]:
+def _row_violations(reading: TreeReading, row: int, stray: bool, first: int) -> Iterator[Violation]:
     """Tell what is wrong with one row; ``first`` is the first row of what it is."""
     schedule, names = reading.schedule, reading.schedule.machines
     kind, machine, peer = (
@@ -101,10 +100,11 @@ def _told(reading: TreeReading, row: int, stray: bool, first: int) -> Iterator[V
         yield reading.violation("route", text, row)
         return
     if kind not in (Activity.SEND, Activity.COMPUTE):
-        text = f"{reading.told(row)} is a {WORDS[kind]}; on a tree there are sends and computations"
+        text = f"{reading.describe(row)} is a {WORDS[kind]}; "
+        text += "on a tree there are sends and computations"
         yield reading.violation("kind", text, row)
         return
-    what = reading.told(row)
+    what = reading.describe(row)
     if kind == Activity.COMPUTE:
         if not reading.tree.computes[machine]:
             yield reading.violation("master", f"{names[machine]} only forwards", row)
@@ -189,5 +189,5 @@ def _deadline(reading: TreeReading) -> Iterator[Violation]:
         return
     for row in np.flatnonzero(reading.schedule.end > limit + reading.seconds).tolist():
         late = float(reading.schedule.end[row]) - limit
-        text = f"{reading.told(row)} ends {late!r} after the deadline"
+        text = f"{reading.describe(row)} ends {late!r} after the deadline"
         yield reading.violation("deadline", text, row, excess=late)

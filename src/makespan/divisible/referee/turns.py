@@ -20,7 +20,7 @@ from makespan.core.schedule import Activity
 from makespan.divisible.referee.reading import NONE, Reading
 
 
-class Line(NamedTuple):
+class TimeOrder(NamedTuple):
     """Rows in their order in time, and for each its level: equal where any order will do."""
 
     rows: Integers
@@ -33,7 +33,7 @@ class Line(NamedTuple):
             yield list(range(first, last))
 
 
-def in_line(reading: Reading, rows: Integers) -> Line:
+def in_time_order(reading: Reading, rows: Integers) -> TimeOrder:
     """Return some transfers in line."""
     start, end = reading.schedule.start[rows], reading.schedule.end[rows]
     if reading.problem.ports == "many":
@@ -43,7 +43,7 @@ def in_line(reading: Reading, rows: Integers) -> Line:
         rows, start, end = rows[order], start[order], end[order]
     later = (start[1:] > start[:-1]) | (end[1:] > end[:-1])
     level = np.concatenate([[0], np.cumsum(later)])[: len(rows)]
-    return Line(rows, level)
+    return TimeOrder(rows, level)
 
 
 def rounds(reading: Reading) -> Iterator[Violation]:
@@ -51,14 +51,14 @@ def rounds(reading: Reading) -> Iterator[Violation]:
     problem = reading.problem
     if problem.activation is not None or problem.transfers is not None or problem.rounds == "auto":
         return
-    sends = in_line(reading, reading.sends)
+    sends = in_time_order(reading, reading.sends)
     breaks = _round_starts(reading, sends, None)
     if len(breaks) > problem.rounds:
-        yield _too_many(reading, "rounds", breaks, "send", "holds no worker twice")
+        yield _beyond_rounds(reading, "rounds", breaks, "send", "holds no worker twice")
     elif problem.order is not None:
         breaks = _round_starts(reading, sends, problem.workers_in(problem.order))
         if len(breaks) > problem.rounds:
-            yield _too_many(reading, "order", breaks, "send", "follows the given order")
+            yield _beyond_rounds(reading, "order", breaks, "send", "follows the given order")
 
 
 def return_order(reading: Reading) -> Iterator[Violation]:
@@ -66,7 +66,7 @@ def return_order(reading: Reading) -> Iterator[Violation]:
     problem = reading.problem
     if problem.return_order is None:
         return
-    returns = in_line(reading, reading.returns)
+    returns = in_time_order(reading, reading.returns)
     given = problem.workers_in(problem.return_order)
     if problem.activation is not None:
         kinds = np.full(len(given), Activity.RETURN)
@@ -75,12 +75,12 @@ def return_order(reading: Reading) -> Iterator[Violation]:
     elif problem.rounds != "auto":
         breaks = _round_starts(reading, returns, given)
         if len(breaks) > problem.rounds:
-            yield _too_many(
+            yield _beyond_rounds(
                 reading, "return-order", breaks, "return", "follows the given return_order"
             )
 
 
-def _round_starts(reading: Reading, line: Line, order: Integers | None) -> list[int]:
+def _round_starts(reading: Reading, line: TimeOrder, order: Integers | None) -> list[int]:
     """Return the rows that begin the rounds, each round as long as it can be.
 
     A worker fits into a round that does not hold it yet; with ``order``, one in which only
@@ -102,7 +102,7 @@ def _round_starts(reading: Reading, line: Line, order: Integers | None) -> list[
     return _rows(line, np.flatnonzero(np.concatenate([[True], descends])[: len(place)]))
 
 
-def _rows(line: Line, positions: Integers | list[int]) -> list[int]:
+def _rows(line: TimeOrder, positions: Integers | list[int]) -> list[int]:
     return [int(row) for row in line.rows[positions]]
 
 
@@ -128,7 +128,7 @@ def _rounds_without_repeats(workers: Integers) -> list[int]:
     return begun
 
 
-def _greedy_rounds(line: Line, place: Sequence[int], *, ordered: bool) -> list[int]:
+def _greedy_rounds(line: TimeOrder, place: Sequence[int], *, ordered: bool) -> list[int]:
     begun: list[int] = []
     served: set[int] = set()
     last = -1
@@ -152,13 +152,16 @@ def _greedy_rounds(line: Line, place: Sequence[int], *, ordered: bool) -> list[i
     return begun
 
 
-def _too_many(reading: Reading, rule: str, breaks: list[int], what: str, each: str) -> Violation:
+def _beyond_rounds(
+    reading: Reading, rule: str, breaks: list[int], what: str, each: str
+) -> Violation:
     allowed = reading.problem.rounds
     assert isinstance(allowed, int)
     row = breaks[allowed]
     message = (
         f"the {what}s make {len(breaks)} rounds where each {each}, but rounds is {allowed}; "
-        f"the first too many begins with {reading.told(row)} at {reading.schedule.start[row]:.12g}"
+        f"the first too many begins with {reading.describe(row)} "
+        f"at {reading.schedule.start[row]:.12g}"
     )
     return reading.violation(rule, message, row, excess=float(len(breaks) - allowed))
 
@@ -169,7 +172,7 @@ def activation(reading: Reading) -> Iterator[Violation]:
     if given is not None:
         workers = reading.problem.workers_in(given)
         kinds = np.full(len(workers), Activity.SEND)
-        line = in_line(reading, reading.sends)
+        line = in_time_order(reading, reading.sends)
         may_miss = _may_miss(reading, workers)
         yield from _follows(reading, "activation", line, kinds, workers, may_miss)
 
@@ -186,13 +189,13 @@ def transfers(reading: Reading) -> Iterator[Violation]:
     kinds, workers = kinds[made], workers[made]
     rows = np.concatenate([reading.sends, reading.returns])
     nobody = np.zeros(len(workers), dtype=bool)
-    yield from _follows(reading, "transfers", in_line(reading, rows), kinds, workers, nobody)
+    yield from _follows(reading, "transfers", in_time_order(reading, rows), kinds, workers, nobody)
 
 
 def _follows(
     reading: Reading,
     rule: str,
-    line: Line,
+    line: TimeOrder,
     kinds: Integers,
     workers: Integers,
     may_miss: NDArray[np.bool_],
@@ -214,21 +217,21 @@ def _follows(
         while waiting:
             row = int(line.rows[waiting[0]])
             if place == len(entries):
-                message = f"{reading.told(row)} is beyond the given {rule}"
+                message = f"{reading.describe(row)} is beyond the given {rule}"
                 yield reading.violation(rule, message, row)
                 return
             fitting = [at for at in waiting if found[at] == entries[place]]
             if fitting:
                 waiting.remove(fitting[0])
             elif not may_miss[place]:
-                wanted = _told_entry(reading, *entries[place])
-                message = f"{reading.told(row)} stands where {field}[{place}] is {wanted}"
+                wanted = _describe_entry(reading, *entries[place])
+                message = f"{reading.describe(row)} stands where {field}[{place}] is {wanted}"
                 yield reading.violation(rule, message, row)
                 return
             place += 1
     for left in range(place, len(entries)):
         if not may_miss[left]:
-            wanted = _told_entry(reading, *entries[left])
+            wanted = _describe_entry(reading, *entries[left])
             yield Violation(rule=rule, message=f"{field}[{left}], {wanted}, is missing")
             return
 
@@ -241,7 +244,7 @@ def _may_miss(reading: Reading, workers: Integers) -> NDArray[np.bool_]:
     return free[workers]
 
 
-def _told_entry(reading: Reading, kind: int, worker: int) -> str:
+def _describe_entry(reading: Reading, kind: int, worker: int) -> str:
     return f"{'a send to' if kind == Activity.SEND else 'a return from'} {reading.name(worker)}"
 
 
@@ -259,8 +262,8 @@ def discipline(reading: Reading) -> Iterator[Violation]:
     for index in np.flatnonzero(returned[order[1:]] < returned[order[:-1]]).tolist():
         first, second = (int(reading.return_[chunk[at]]) for at in order[index : index + 2])
         message = (
-            f"{reading.told(first)} starts at {reading.schedule.start[first]:.12g} and "
-            f"{reading.told(second)} at {reading.schedule.start[second]:.12g}, "
+            f"{reading.describe(first)} starts at {reading.schedule.start[first]:.12g} and "
+            f"{reading.describe(second)} at {reading.schedule.start[second]:.12g}, "
             f"which is not {wanted}"
         )
         yield reading.violation("discipline", message, first, second)
@@ -268,7 +271,7 @@ def discipline(reading: Reading) -> Iterator[Violation]:
 
 def _levels(reading: Reading, rows: Integers) -> Integers:
     """Return the level of each of some rows in their line."""
-    line = in_line(reading, rows)
+    line = in_time_order(reading, rows)
     level = np.empty(len(reading.schedule), dtype=np.int64)
     level[line.rows] = line.level
     return level[rows]

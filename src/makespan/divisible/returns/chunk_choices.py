@@ -23,9 +23,9 @@ from makespan.divisible.returns.chunk_limits import (
     LEAST_CAP,
     caps,
     most_chunks,
+    slots_of,
     without_uplink,
 )
-from makespan.divisible.returns.chunk_slots import slots_of
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.rounds.sequences import Allowed
 
@@ -204,12 +204,8 @@ class ChunkChoices:
 def _work_of(terms: Terms, used: Floats, amount: Floats, over: Integers) -> Floats:
     """Return how long chunks are computed, as factors of all variables.
 
-    Parameters
-    ----------
-    used, amount
-        Tables (..., workers, variables): how many chunks there are, and what they hold.
-    over
-        The variables of what they hold beyond each size, (levels, ..., workers).
+    ``used``, ``amount``: tables (..., workers, variables): how many chunks there are, and what they
+    hold. ``over``: the variables of what they hold beyond each size, (levels, ..., workers).
     """
     fixed, per_unit = terms.compute_fixed[:, np.newaxis], terms.compute[:, np.newaxis]
     work: Floats = fixed * used + per_unit * amount

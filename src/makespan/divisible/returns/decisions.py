@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.model.beyond import Beyond
+from makespan.divisible.model.piecewise_costs import PiecewiseCosts
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.scale import seconds_scale, units_scale
+from makespan.divisible.rates.quick import seconds_scale, units_scale
 from makespan.divisible.timing.dispatch import at_a_time, returns_in_turn, sends_in_turn
 
 
@@ -43,77 +43,42 @@ class Orders:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Terms:
-    """A one-round problem in numbers near 1: amounts in ``unit``, times in ``second``.
+    """A one-round problem in numbers near 1: amounts in ``unit``, times in ``second``."""
 
-    Parameters
-    ----------
-    send_fixed, send, compute_fixed, compute, back_fixed, back
-        C, c, W, w, D and d of each worker.
-    beyond
-        What chunks cost more than w a unit beyond some sizes.
-    returns
-        Whether each worker returns anything.
-    memory
-        The largest chunk of each worker.
-    release, deadline
-        When each worker can begin to compute, and by when it has to have computed.
-    price_fixed, price, rent, budget
-        What each worker costs, per unit and per second of the plan, too, in ``paid``; and how much
-        may be spent: infinite without a limit.
-    by_price
-        Whether the least price is sought, not the least makespan.
-    given
-        The load of each worker, where it is given.
-    own_given
-        The master's load, where loads are given.
-    own
-        The master's cost of computing; None if it does not compute.
-    ports
-        1 or 2; 0: a link for every worker.
-    at_a_time
-        How many sends may be under way at once, where links are limited; 0: no limit.
-    data_lanes
-        Whether a send takes one of these places while its data flow, not while it starts up.
-    sends_in_turn, returns_in_turn
-        Whether no transfer begins before the one in front of it, on another link.
-    whole
-        Whether chunks are whole numbers of units.
-    everyone
-        Whether all workers have to take part.
-    load
-        The load; None where the most by ``end`` is sought.
-    end
-        The latest end of the plan where the load is open or the least price is sought, else
-        infinite.
-    """
-
+    # of each worker C, c, W, w, and, after what is beyond, D and d
     send_fixed: Floats
     send: Floats
     compute_fixed: Floats
     compute: Floats
-    beyond: Beyond
+    beyond: PiecewiseCosts  # what chunks cost more than w a unit beyond some sizes
     back_fixed: Floats
     back: Floats
-    returns: NDArray[np.bool_]
-    memory: Floats
+    returns: NDArray[np.bool_]  # whether each worker returns anything
+    memory: Floats  # the largest chunk of each worker
+    # release, deadline: when each worker can begin to compute, and by when it has to have computed
     release: Floats
     deadline: Floats
+    # price_fixed, price, rent: what each worker costs, per unit and per second of the plan, too, in
+    # ``paid``; the budget is infinite without a limit
     price_fixed: Floats
     price: Floats
     rent: Floats
     budget: float
-    by_price: bool
-    given: Floats | None
-    own_given: float
-    own: Affine | None
-    ports: int
-    at_a_time: int
+    by_price: bool  # whether the least price is sought, not the least makespan
+    given: Floats | None  # the load of each worker, where it is given
+    own_given: float  # the master's load, where loads are given
+    own: Affine | None  # the master's cost of computing; None if it does not compute
+    ports: int  # 1 or 2; 0: a link for every worker
+    at_a_time: int  # how many sends may be under way at once, where links are limited; 0: no limit
+    # whether a send takes one of these places while its data flow, not while it starts up
     data_lanes: bool
+    # whether no send, no return begins before the one in front of it, on another link
     sends_in_turn: bool
     returns_in_turn: bool
-    whole: bool
-    everyone: bool
-    load: float | None
+    whole: bool  # whether chunks are whole numbers of units
+    everyone: bool  # whether all workers have to take part
+    load: float | None  # the load; None where the most by ``end`` is sought
+    # the latest end of the plan where the load is open or the least price is sought, else infinite
     end: float
     second: float
     unit: float
@@ -199,12 +164,17 @@ class Terms:
         return matters & (not self.everyone)
 
     def own_choices(self) -> tuple[bool, ...]:
-        """Whether the master can take part, or not, or both are to be tried."""
+        """Whether the master can take part, or not, or both are to be tried.
+
+        An open load ends at its deadline, so that a master that could take part does; but where
+        each second costs rent, a plan may end before the master has begun.
+        """
         if self.own is None or self.own.fixed > self.end:
             return (False,)
         if self.given is not None:
             return (self.own_given > 0,)
-        return (True, False) if self.own.fixed > 0 and self.load is not None else (True,)
+        may_end_before = self.load is not None or bool(self.rent.any())
+        return (True, False) if self.own.fixed > 0 and may_end_before else (True,)
 
     def most(self, end: float) -> Floats:
         """Return the most that each worker could do alone by ``end``."""

@@ -48,7 +48,7 @@ class OrderBound:
         self.terms = terms
         self.open = replace(terms, load=None)  # a worker's part may be more than the load
         self.control = control
-        self.costs = _Costs.of(terms)
+        self.costs = _TransferCosts.of(terms)
         self.pays = terms.start_up > 0
         self.cuts: list[_Cut] = []
         self.share = np.full(len(terms), 1.0 / len(terms))
@@ -128,7 +128,6 @@ class OrderBound:
 
 
 def _alone(terms: Terms, end: float) -> float:
-    """Return what the master does by an end."""
     if terms.own is None or terms.own.fixed >= end:
         return 0.0
     return (end - terms.own.fixed) / terms.own.per_unit if terms.own.per_unit > 0 else np.inf
@@ -144,16 +143,13 @@ class _Cut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Costs:
-    """What sends, computations and returns cost: C, W and D, then c, w and d."""
-
+class _TransferCosts:
     send: Floats
     compute: Floats
     back: Floats
 
     @classmethod
-    def of(cls, terms: Terms) -> _Costs:
-        """Return the costs of the workers of a problem."""
+    def of(cls, terms: Terms) -> _TransferCosts:
         return cls(
             send=np.concatenate([terms.send_fixed, terms.send]),
             compute=np.concatenate([terms.compute_fixed, terms.compute]),

@@ -22,8 +22,8 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
 from makespan.divisible.returns.decisions import Orders, Terms
-from makespan.divisible.returns.receptions import Sequence
 from makespan.divisible.returns.transfer_programme import TransferProgramme
+from makespan.divisible.returns.transfer_sequence import TransferSequence
 
 
 class OrderProgramme:
@@ -34,12 +34,7 @@ class OrderProgramme:
     worker that returns is among the sends only. An undecided worker that may be left out spreads
     its fixed costs over the most it can do before ``horizon``.
 
-    Parameters
-    ----------
-    terms
-        The problem.
-    horizon
-        Plans that do not end before it are of no interest.
+    ``horizon``: plans that do not end before it are of no interest.
     """
 
     def __init__(self, terms: Terms, horizon: float) -> None:
@@ -159,7 +154,7 @@ def solve_sparse(terms: Terms, orders: Orders, control: Control) -> tuple[Answer
     answer, amount, own
         What HiGHS says, the load of each worker and that of the master.
     """
-    sequence = Sequence(worker=orders.send, transfers=tuple(orders.transfers.tolist()))
+    sequence = TransferSequence(worker=orders.send, transfers=tuple(orders.transfers.tolist()))
     built = TransferProgramme(terms, sequence, own=orders.own and terms.own is not None)
     answer = built.programme.solve(control)
     amount = np.zeros(len(terms))

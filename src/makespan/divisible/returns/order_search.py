@@ -10,16 +10,146 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterator
+from bisect import bisect
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
+from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Orders, Terms
 from makespan.divisible.returns.order_programme import OrderProgramme
-from makespan.divisible.returns.order_rules import Rule
+
+Rank = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What is fixed of a pair of orders."""
+
+    returns: tuple[bool, ...]  # whether each worker returns anything
+    # send_rank, back_rank: each worker's place in a given order; None where that is open
+    send_rank: Rank | None = None
+    back_rank: Rank | None = None
+    # ``"fifo"`` or ``"lifo"`` where the order of sends fixes that of returns
+    discipline: str | None = None
+    # for each worker the first one that costs the same in every way: such workers are served by
+    # index
+    twins: Rank = ()
+
+    @classmethod
+    def of(cls, problem: DivisibleLoad, terms: Terms, discipline: str | None = None) -> Rule:
+        """Return the rule of a problem; ``discipline`` is that of the method."""
+        send_rank, back_rank = _rank(problem, problem.order), _rank(problem, problem.return_order)
+        is_open = send_rank is None and back_rank is None
+        return cls(
+            returns=tuple(terms.returns.tolist()),
+            send_rank=send_rank,
+            back_rank=back_rank,
+            discipline=discipline or problem.discipline,
+            twins=_twins(terms) if is_open else tuple(range(len(terms))),
+        )
+
+    @property
+    def fixes_all(self) -> bool:
+        """Whether only the choice of the workers is open."""
+        has_back = self.back_rank is not None or self.discipline is not None
+        return self.send_rank is not None and (has_back or not any(self.returns))
+
+    @property
+    def fixes_one(self) -> bool:
+        """Whether at most one order is open."""
+        fixed = (self.send_rank, self.back_rank, self.discipline)
+        return any(each is not None for each in fixed) or not any(self.returns)
+
+    def arranged(self, send: Iterable[int], back: Iterable[int], own: bool) -> Orders:
+        """Return orders of the workers in ``send``, as near to these as the rule allows."""
+        served = tuple(send)
+        if self.send_rank is not None:
+            served = tuple(sorted(served, key=self.send_rank.__getitem__))
+        if self.discipline is not None:
+            return Orders(send=served, back=self._tied(served), own=own)
+        members = set(served)
+        returned = [worker for worker in back if worker in members and self.returns[worker]]
+        listed = set(returned)
+        returned += [each for each in served if self.returns[each] and each not in listed]
+        if self.back_rank is not None:
+            returned.sort(key=self.back_rank.__getitem__)
+        return Orders(send=served, back=tuple(returned), own=own)
+
+    def insertions(self, orders: Orders, worker: int) -> Iterator[Orders]:
+        """Iterate over the orders with one more worker in every place that the rule allows."""
+        for sent in self.send_insertions(orders, worker):
+            if self.returns_by_choice(worker):
+                for back in self.back_insertions(orders.back, worker):
+                    yield replace(sent, back=back)
+            else:
+                yield sent
+
+    def returns_by_choice(self, worker: int) -> bool:
+        """Whether a worker returns, at a place that its place among the sends leaves open."""
+        return self.discipline is None and self.returns[worker]
+
+    def send_insertions(self, orders: Orders, worker: int) -> Iterator[Orders]:
+        """Iterate over the orders in which one more worker is sent load.
+
+        It returns where the discipline says so; else it has no place among the returns yet.
+        """
+        for place in self._send_places(orders.send, worker):
+            send = _inserted(orders.send, worker, place)
+            back = orders.back if self.discipline is None else self._tied(send)
+            yield Orders(send=send, back=back, own=orders.own)
+
+    def back_insertions(self, back: Rank, worker: int) -> Iterator[Rank]:
+        """Iterate over the orders of returns with one more worker."""
+        for place in _places(self.back_rank, back, worker):
+            yield _inserted(back, worker, place)
+
+    def _send_places(self, send: Rank, worker: int) -> range:
+        if self.send_rank is not None:
+            return _places(self.send_rank, send, worker)
+        first, last = 0, len(send)
+        for place, other in enumerate(send):
+            if self.twins[other] == self.twins[worker]:
+                if other < worker:
+                    first = place + 1
+                else:
+                    last = min(last, place)
+        return range(first, last + 1)
+
+    def _tied(self, send: Rank) -> Rank:
+        back = tuple(worker for worker in send if self.returns[worker])
+        return back[::-1] if self.discipline == "lifo" else back
+
+
+def _rank(problem: DivisibleLoad, names: tuple[str, ...] | None) -> Rank | None:
+    if names is None:
+        return None
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[problem.workers_in(names)] = np.arange(len(names))
+    return tuple(rank.tolist())
+
+
+def _twins(terms: Terms) -> Rank:
+    first: dict[tuple[float, ...], int] = {}
+    transfers = (terms.send_fixed, terms.send, terms.back_fixed, terms.back)
+    columns = (*transfers, terms.compute_fixed, terms.compute, terms.memory)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return tuple(first.setdefault(row, index) for index, row in enumerate(rows))
+
+
+def _places(rank: Rank | None, order: Rank, worker: int) -> range:
+    if rank is None:
+        return range(len(order) + 1)
+    place = bisect([rank[each] for each in order], rank[worker])
+    return range(place, place + 1)
+
+
+def _inserted(order: Rank, worker: int, place: int) -> Rank:
+    return (*order[:place], worker, *order[place:])
+
 
 PROVED = 1e-9
 NOTHING = 1e-10  # of the load: what rounding leaves
@@ -47,7 +177,6 @@ class BestOrders:
 
 
 def _beats(value: float, other: float) -> bool:
-    """Whether a value is less than another by more than rounding."""
     if np.isinf(other):
         return value < other
     return value < other - PROVED * abs(other)
@@ -56,12 +185,7 @@ def _beats(value: float, other: float) -> bool:
 class OrderSearch:
     """Seeks the best orders that a rule allows.
 
-    Parameters
-    ----------
-    terms, rule
-        The problem and what it fixes of the orders.
-    horizon
-        The end of a plan that is known, if any: only plans that end before are sought.
+    ``horizon``: the end of a plan that is known, if any: only plans that end before are sought.
     """
 
     def __init__(self, terms: Terms, rule: Rule, control: Control, horizon: float) -> None:
@@ -93,10 +217,7 @@ class OrderSearch:
     def improve(self, orders: Orders, most: int) -> None:
         """Local search from some orders: the first better neighbour, until none is better.
 
-        Parameters
-        ----------
-        most
-            How many neighbours to look at.
+        ``most``: how many neighbours to look at.
         """
         value = self.evaluate(orders)
         looked = 0
@@ -142,10 +263,7 @@ class OrderSearch:
     def prove(self, most: int) -> None:
         """Branch and bound, the least bound first, until the best orders are proved.
 
-        Parameters
-        ----------
-        most
-            How many programmes to solve.
+        ``most``: how many programmes to solve.
         """
         open_ = self._roots()
         counter = itertools.count()

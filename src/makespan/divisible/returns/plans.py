@@ -13,13 +13,17 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Solution
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.one_round.linear import by_the_deadline, of_open_load, with_deadline
+from makespan.divisible.one_round.plans import (
+    ANY_LOAD,
+    by_the_deadline,
+    of_open_load,
+    with_deadline,
+)
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Orders, Terms, orders_of, plan_of
 from makespan.divisible.returns.order_bound import OrderBound
 from makespan.divisible.returns.order_programme import claim_sparse, solve_sparse
-from makespan.divisible.returns.order_rules import Rule
-from makespan.divisible.returns.order_search import PROVED, BestOrders, OrderSearch
+from makespan.divisible.returns.order_search import PROVED, BestOrders, OrderSearch, Rule
 from makespan.divisible.timing import timed
 
 DENSE = 80  # workers; above, programmes are sparse and orders are not searched
@@ -50,7 +54,7 @@ def solve_orders(
     rule = Rule.of(problem, terms, discipline)
     starts = list(_starts(problem, terms, rule, control))
     if len(terms) > DENSE:
-        best = best_of(terms, starts, control)
+        best, _ = best_of(terms, starts, control)
     else:
         best = _searched(terms, rule, starts, control, in_passing=of_class)
     return solution_of(problem, terms, best, of_class=of_class)
@@ -68,13 +72,11 @@ def without_choice(problem: DivisibleLoad) -> Solution | None:
         return Solution(schedule=timed(problem, Plan.of([], [])), optimal=True)
     if problem.load is not None:
         return None
-    assert problem.deadline is not None
     terms = Terms.of(problem)
     free = np.isinf(terms.most(terms.end)) & (terms.start_up <= terms.end)
     own = terms.own is not None and terms.own.per_unit == 0 and terms.own.fixed <= terms.end
     if own or (len(star) and free.any()):
-        note = "a machine without a cost per unit does any load by the deadline: no maximum"
-        return Solution(schedule=None, notes=(note,))
+        return Solution(schedule=None, notes=(ANY_LOAD,))
     return None
 
 
@@ -134,16 +136,20 @@ def _sought(search: OrderSearch, rule: Rule, starts: list[Orders], *, in_passing
         search.prove(10**12 if exact else PROGRAMMES_ABOVE)
 
 
-def best_of(terms: Terms, starts: Iterable[Orders], control: Control) -> BestOrders:
-    """Return the best of some orders, each without those who get nothing in it."""
-    best = BestOrders()
-    for orders in dict.fromkeys(starts):
+def best_of(terms: Terms, starts: Iterable[Orders], control: Control) -> tuple[BestOrders, bool]:
+    """Return the best of some orders, each without those who get nothing in it.
+
+    And whether it is known to be: every programme was solved to its end in time.
+    """
+    best, solved, left = BestOrders(), True, list(dict.fromkeys(starts))
+    for place, orders in enumerate(left, 1):
         answer, amount, own = solve_sparse(terms, orders, control)
         if answer.verdict is Verdict.OPTIMAL and answer.value < best.value:
             best = BestOrders(value=answer.value, orders=orders, amount=amount, own=own)
+        solved &= answer.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE)
         if control.expired():
-            break
-    return best
+            return best, solved and place == len(left)
+    return best, solved
 
 
 def solution_of(
@@ -163,7 +169,7 @@ def solution_of(
     plan = plan_of(problem, best.orders, amount, own)
     if problem.load is None:
         bound = np.inf if of_class else -best.bound * terms.unit
-        return _most(problem, plan, bound, proved=proved)
+        return _with_most_load(problem, plan, bound, proved=proved)
     schedule = timed(problem, plan)
     if proved and schedule.makespan <= best.value * terms.second * (1 + WITHIN):
         return with_deadline(problem, Solution(schedule=schedule, optimal=True))
@@ -173,7 +179,7 @@ def solution_of(
     return with_deadline(problem, Solution(schedule=schedule, lower_bound=safe, stopped=stopped))
 
 
-def _most(problem: DivisibleLoad, plan: Plan, bound: float, *, proved: bool) -> Solution:
+def _with_most_load(problem: DivisibleLoad, plan: Plan, bound: float, *, proved: bool) -> Solution:
     """Return the plan as the one with the most load; ``bound`` is what the search says of it."""
     plan, schedule = by_the_deadline(problem, plan)
     optimal = proved and plan.total >= bound * (1 - WITHIN)

@@ -25,8 +25,8 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
-from makespan.divisible.returns.receptions import Behind, Sequence
-from makespan.divisible.rounds.sizing import Sized, chained, only_costs
+from makespan.divisible.returns.transfer_sequence import Behind, TransferSequence
+from makespan.divisible.rounds.chain import Sized, only_costs, size_by_chain
 from makespan.divisible.timing import timed
 
 
@@ -36,7 +36,9 @@ class TransferProgramme:
     ``behind`` says of the first chunks when they are computed by a worker without a front end.
     """
 
-    def __init__(self, terms: Terms, sequence: Sequence, *, own: bool, behind: Behind = ()) -> None:
+    def __init__(
+        self, terms: Terms, sequence: TransferSequence, *, own: bool, behind: Behind = ()
+    ) -> None:
         self.terms = terms
         self.sequence = sequence
         self.behind = behind
@@ -201,19 +203,14 @@ class TransferProgramme:
         return plan if load is None else plan.fitted(load)
 
 
-def programmed(
+def size_by_programme(
     problem: DivisibleLoad, sequence: Integers, control: Control, transfers: ArrayLike | None = None
 ) -> tuple[Sized | None, Verdict]:
     """Return the best amounts for a sequence of chunks, and how their programme ended.
 
-    Parameters
-    ----------
-    problem
-        A star with a load and ``ports`` 1 or 2; its deadline is a limit.
-    sequence
-        The worker of each chunk.
-    transfers
-        The order of transfers: ``k`` sends chunk k, ``-1 - k`` returns it. None: all sends.
+    ``problem``: a star with a load and ``ports`` 1 or 2; its deadline is a limit. ``sequence``: the
+    worker of each chunk. ``transfers``: the order of transfers: ``k`` sends chunk k, ``-1 - k``
+    returns it. None: all sends.
 
     A master with a start-up is tried at work and idle, unless the plan ends so late that an idle
     one would gain from its help.
@@ -222,7 +219,7 @@ def programmed(
     if problem.deadline is not None:
         terms = replace(terms, end=problem.deadline / terms.second)
     code = np.arange(len(sequence)) if transfers is None else np.asarray(transfers)
-    given = Sequence(worker=tuple(sequence.tolist()), transfers=tuple(code.tolist()))
+    given = TransferSequence(worker=tuple(sequence.tolist()), transfers=tuple(code.tolist()))
     best: Sized | None = None
     verdict, proved = Verdict.INFEASIBLE, True
     for own in terms.own_choices():
@@ -247,10 +244,10 @@ def programmed(
 
 def best_amounts(problem: DivisibleLoad, sequence: Integers, control: Control) -> Sized | None:
     """Return the best amounts of a sequence: the chain where it is proved, else the programme."""
-    sized = chained(problem, sequence) if only_costs(problem) else None
+    sized = size_by_chain(problem, sequence) if only_costs(problem) else None
     if sized is not None and sized.optimal:
         return sized
-    return programmed(problem, sequence, control)[0]
+    return size_by_programme(problem, sequence, control)[0]
 
 
 def next_of_worker(sequence: Integers) -> Integers:

@@ -13,12 +13,22 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan, price_of
-from makespan.divisible.one_round.linear import by_the_deadline, of_open_load, with_deadline
+from makespan.divisible.one_round.plans import (
+    NO_MAXIMUM,
+    by_the_deadline,
+    of_open_load,
+    with_deadline,
+)
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
 from makespan.divisible.returns.decisions import Terms
-from makespan.divisible.returns.receptions import Behind, Receptions, Sequence, at_once
 from makespan.divisible.returns.transfer_programme import TransferProgramme
+from makespan.divisible.returns.transfer_sequence import (
+    Behind,
+    Receptions,
+    TransferSequence,
+    at_once,
+)
 from makespan.divisible.timing import timed
 
 MAX_AT_ONCE = 6_000
@@ -29,7 +39,7 @@ SECONDS = 1e-3
 UNSOLVED = "the amounts are valid, but not the best: the programme for them was not solved"
 
 
-def sequence_of(problem: DivisibleLoad) -> Sequence:
+def sequence_of(problem: DivisibleLoad) -> TransferSequence:
     """Return the sequence of a problem."""
     assert problem.transfers is not None
     names = [name for _, name in problem.transfers]
@@ -45,7 +55,7 @@ def sequence_of(problem: DivisibleLoad) -> Sequence:
             worker.append(index)
         elif returns[index]:
             transfers.append(-1 - waiting[index].pop(0))
-    return Sequence(worker=tuple(worker), transfers=tuple(transfers))
+    return TransferSequence(worker=tuple(worker), transfers=tuple(transfers))
 
 
 def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
@@ -56,15 +66,15 @@ def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
     sequence = sequence_of(problem)
     transfers, left = len(sequence.transfers), control.remaining
     if transfers > MAX_AT_ONCE and left is not None and left < SECONDS * transfers:
-        return by_speed(problem, np.array(sequence.worker, dtype=np.int64), sequence.transfers)
-    search = _Search(problem, control)
+        return plan_by_speed(problem, np.array(sequence.worker, dtype=np.int64), sequence.transfers)
+    search = _ReceptionSearch(problem, control)
     for own in search.terms.own_choices():
         search.run(sequence, own)
     if search.unbounded:
-        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+        return NO_MAXIMUM
     if search.best is not None:
         answer, built = search.best
-        found = outcome(
+        found = solution_of_answer(
             problem,
             built.plan(answer, problem.load),
             built.behind,
@@ -76,11 +86,11 @@ def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
         )
         return enforce_limits(problem, found)
     if search.stopped:
-        return by_speed(problem, np.array(sequence.worker, dtype=np.int64), sequence.transfers)
+        return plan_by_speed(problem, np.array(sequence.worker, dtype=np.int64), sequence.transfers)
     return Solution(schedule=None, infeasible="no plan makes these transfers within the limits")
 
 
-class _Search:
+class _ReceptionSearch:
     """The best programme of several: with and without the master's work, by receptions.
 
     ``bound`` bounds all of them; ``stopped`` says that not all were solved.
@@ -95,7 +105,7 @@ class _Search:
         self.stopped = False
         self.unbounded = False
 
-    def run(self, sequence: Sequence, own: bool) -> None:
+    def run(self, sequence: TransferSequence, own: bool) -> None:
         """Solve the programmes of a sequence, those with few decisions first."""
         receptions = Receptions(sequence)
         whole = at_once(sequence)
@@ -110,7 +120,7 @@ class _Search:
                 self.terms, sequence, own=own, behind=behind if self.decides else ()
             )
             answer = built.programme.solve(self.control)
-            if answer.verdict is Verdict.NOTHING:
+            if answer.verdict in (Verdict.NOTHING, Verdict.FEASIBLE):
                 self.stopped = True
             if behind == root:
                 none = answer.verdict is Verdict.INFEASIBLE
@@ -118,7 +128,7 @@ class _Search:
             if answer.verdict is Verdict.UNBOUNDED and len(behind) == len(whole):
                 self.unbounded = True
                 return
-            if answer.verdict not in (Verdict.OPTIMAL, Verdict.UNBOUNDED):
+            if not answer.found and answer.verdict is not Verdict.UNBOUNDED:
                 continue
             if self.best is not None and not _beats(answer, self.best[0]):
                 continue
@@ -130,13 +140,12 @@ class _Search:
 
 
 def _beats(answer: Answer, other: Answer) -> bool:
-    """Whether a programme has a better value than another, by more than rounding."""
     return answer.verdict is Verdict.UNBOUNDED or (
         answer.value < other.value - WITHIN * max(1.0, abs(other.value))
     )
 
 
-def by_speed(
+def plan_by_speed(
     problem: DivisibleLoad, sequence: Integers, transfers: ArrayLike | None = None
 ) -> Solution:
     """Return a plan for a sequence of chunks whose programme was not solved; None if it breaks a
@@ -160,7 +169,7 @@ def by_speed(
     return enforce_limits(problem, found)
 
 
-def outcome(
+def solution_of_answer(
     problem: DivisibleLoad,
     plan: Plan,
     behind: Behind,
@@ -173,12 +182,8 @@ def outcome(
 ) -> Solution:
     """Return the solution of a plan that a programme was solved for, by its ``answer``.
 
-    Parameters
-    ----------
-    complete
-        Whether no other programme has a better optimum: then the answer may prove the plan.
-    bound
-        Else no programme has less, in the numbers of ``terms``.
+    ``complete``: whether no other programme has a better optimum: then the answer may prove the
+    plan. ``bound``: else no programme has less, in the numbers of ``terms``.
     """
     if problem.load is None:
         plan, schedule = by_the_deadline(problem, plan, behind or None)

@@ -16,14 +16,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.numeric.arrays import readonly
+from makespan.backends.answer import WITHIN
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers, readonly
 from makespan.core.numeric.jit import Loop, loop
+from makespan.core.steps import Step, number
+from makespan.divisible.model.machines import Master
+from makespan.divisible.model.plan import Plan
+from makespan.divisible.model.platform import NUMBERS
+from makespan.divisible.problem import DivisibleLoad
 
 Number = Any  # float or Fraction
 COMPILE_FROM = 2_000  # chunks
@@ -69,15 +76,8 @@ class Chain:
 def chain(load: Number, sequence: Sequence[int], costs: ChainCosts) -> Chain:
     """Return the amounts with which every chunk of the sequence is critical.
 
-    Parameters
-    ----------
-    load
-        Units of load.
-    sequence
-        The worker of each chunk in the order of sending; all have a positive compute cost per
-        unit.
-    costs
-        What they cost.
+    ``sequence``: the worker of each chunk in the order of sending; all have a positive compute cost
+    per unit. ``costs``: what they cost.
 
     Backwards over the sequence: with ``after`` the sends after chunk k, and ``until`` the sends
     after the same worker's next chunk (``-tail`` where there is none),
@@ -114,7 +114,6 @@ def chain(load: Number, sequence: Sequence[int], costs: ChainCosts) -> Chain:
 
 
 def _extremes(numbers: Any) -> tuple[Number, Number]:
-    """Return the least and the greatest of a list, or of an array."""
     if isinstance(numbers, list):
         return min(numbers), max(numbers)
     return numbers.min(), numbers.max()
@@ -219,3 +218,86 @@ def _prices_are_sound(  # type: ignore[no-untyped-def]
         if unit < 0:
             return False
     return True
+
+
+MAX_CANCELLED = 1e5
+"""How many times the load the parts of an amount may be that cancel out: beyond that, a chain
+in floats has too few digits left to be trusted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sized:
+    """The best amounts for a sequence: a plan, when it ends, whether that is proved, and whether
+    the search for the sequence ended before it was done.
+    """
+
+    plan: Plan
+    makespan: float
+    optimal: bool
+    stopped: bool = False
+
+
+def costs_of(problem: DivisibleLoad) -> ChainCosts:
+    """Return what the workers and the master cost."""
+    star = problem.star
+    own = star.master_cost
+    columns = {name: getattr(star, name) for name in NUMBERS[:4]}
+    if len(star) < COMPILE_FROM:
+        columns = {name: column.tolist() for name, column in columns.items()}
+    return ChainCosts(
+        **columns, master=(own.fixed, own.per_unit) if problem.master_computes else None
+    )
+
+
+def size_by_chain(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
+    """Return the plan in which every chunk is critical, or None where there is none.
+
+    All workers of the sequence compute at a finite speed. Complexity: O(chunks).
+    """
+    if not problem.star.compute_per_unit[sequence].all():
+        return None
+    if problem.master_computes and problem.star.master_cost.per_unit == 0:
+        return None
+    costs = costs_of(problem)
+    found = chain(problem.total, sequence, costs)  # type: ignore[arg-type]
+    if not is_sound(problem.total, found) or not found.is_plan:
+        return None
+    plan = Plan.of(sequence, found.amounts, master=found.master)
+    if not abs(plan.total - problem.total) <= WITHIN * problem.total:
+        return None  # long sequences of shrinking chunks lose their digits
+    plan = plan.fitted(problem.total)
+    optimal = is_optimal(sequence, costs, 1e-9)  # type: ignore[arg-type]
+    return Sized(plan=plan, makespan=float(found.makespan), optimal=optimal)
+
+
+def is_sound(load: float, found: Chain) -> bool:
+    """Whether a chain keeps enough digits in floats."""
+    return bool(found.cancelled <= MAX_CANCELLED * load)
+
+
+def with_idle_master(problem: DivisibleLoad) -> DivisibleLoad:
+    """Return the problem with a master that does not compute."""
+    star = problem.star
+    assert isinstance(star.master, Master)
+    idle = star.changed(master=replace(star.master, compute=None))
+    return replace(problem, platform=idle)
+
+
+def only_costs(problem: DivisibleLoad) -> bool:
+    """Whether nothing but costs limits the chunks."""
+    star = problem.star
+    return bool(np.isinf(star.memory).all() and not star.release.any())
+
+
+def log_rounds(control: Control, rounds: int, end: float | None) -> None:
+    """Log when a plan of so many rounds would end; None: a chunk of it would be negative."""
+    if not control.log_steps:
+        return
+    said = "a negative chunk" if end is None else f"until {number(end)}"
+    control.step(
+        Step(
+            text=f"rounds {rounds}: {said}",
+            cells={"rounds": rounds, "end": "a negative chunk" if end is None else number(end)},
+            values={"rounds": rounds} | ({} if end is None else {"end": end}),
+        )
+    )

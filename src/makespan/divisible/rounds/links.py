@@ -17,7 +17,7 @@ MAX_ROUNDS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alone:
+class LoneWorker:
     """What one worker does by T in so many chunks: ``(T - start) * rate``, from ``least`` on.
 
     The chunks are ``constant + slope * tail``, with ``tail = (T - sends) / per_tail``.
@@ -39,7 +39,7 @@ class Alone:
         return [max(0.0, c + s * tail) for c, s in zip(self.constant, self.slope, strict=True)]
 
 
-def alone(star: Star, worker: int, rounds: int) -> Alone | None:
+def lone_worker(star: Star, worker: int, rounds: int) -> LoneWorker | None:
     """Return what a worker does in a number of chunks without idle time; None where it can't."""
     costs = ChainCosts(
         send_fixed=[float(star.send_fixed[worker])],
@@ -53,7 +53,7 @@ def alone(star: Star, worker: int, rounds: int) -> Alone | None:
         if total == 0:
             return None
         start = latency + costs.compute_fixed[0]
-        return Alone(
+        return LoneWorker(
             start=start,
             rate=1.0 / total,
             least=start,
@@ -72,7 +72,7 @@ def alone(star: Star, worker: int, rounds: int) -> Alone | None:
         -c0 / s0 if s0 > 0 else np.inf for c0, s0 in zip(constant, slope, strict=True) if c0 < 0
     ]
     rate = placed_slope / per_tail
-    return Alone(
+    return LoneWorker(
         start=sends - placed / rate,
         rate=rate,
         least=sends + per_tail * max([0.0, *tails]),

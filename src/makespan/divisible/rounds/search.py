@@ -14,8 +14,8 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import compiles, pays
-from makespan.divisible.rounds.chain import ChainCosts, chain
-from makespan.divisible.rounds.sizing import is_sound
+from makespan.divisible.model.plan import rounds_of
+from makespan.divisible.rounds.chain import ChainCosts, chain, is_sound
 
 COMPILE_FROM = 60  # chunks times workers; below, plain loops are done before a compiler
 WORK = 300_000_000  # chunks that the compiled search sizes
@@ -78,17 +78,10 @@ class Task:
 
     def allows(self, sequence: list[int]) -> bool:
         """Whether the sequence makes no more rounds than it may."""
-        if self.most_rounds == 0:
-            return True
-        number, last, served = 0, -1, set[int]()
-        for worker in sequence:
-            place = int(self.place[worker])
-            if number == 0 or (place <= last if self.ordered else worker in served):
-                number += 1
-                served.clear()
-            served.add(worker)
-            last = place
-        return number <= self.most_rounds
+        place = self.place.tolist() if self.ordered else None
+        return (
+            not self.most_rounds or max(rounds_of(sequence, place), default=-1) < self.most_rounds
+        )
 
 
 def search(
@@ -97,14 +90,8 @@ def search(
     """Return the best sequence found and whether more could be searched; None if no round-robin
     has a plan.
 
-    Parameters
-    ----------
-    task
-        What is searched for.
-    orders
-        Orders of all workers, to serve their first m in turn.
-    effort
-        How long to search, as a factor.
+    ``task``: what is searched for. ``orders``: orders of all workers, to serve their first m in
+    turn. ``effort``: how long to search, as a factor.
     """
     seeds = sorted(_round_robins(task, orders, control), key=lambda seed: seed[0])
     if not seeds:

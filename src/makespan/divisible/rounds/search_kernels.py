@@ -10,7 +10,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import kernel
-from makespan.divisible.rounds.sizing import MAX_CANCELLED
+from makespan.divisible.rounds.chain import MAX_CANCELLED
 
 REPAIRS = 3
 """Negative chunks that are dropped from a trial before it is given up."""

@@ -1,54 +1,156 @@
-"""Sequences of chunks that a problem allows, where to begin with them, and their neighbours."""
+"""Sequences of chunks that a problem allows, where to begin with them, and their neighbours.
+
+Of all sequences of a kind none is met twice, and the steps from one to the next are bounded by the
+length, as a sequence is begun only if it can be ended: whoever looks at the clock in between can.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
 import numpy as np
 
+from makespan.divisible.model.plan import rounds_of
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.enumeration import Send, in_rounds, some_entries
+
+Send = tuple[int, ...]
+"""The worker of each chunk in the order of sending."""
+
+
+def some_entries(
+    entries: Send, *, may_miss: Sequence[bool], needed: Collection[int]
+) -> Iterator[Send]:
+    """Yield the different sequences that are left when entries are missing.
+
+    Of the ways to get one sequence, that is looked at which keeps the earliest entries.
+
+    ``entries``: the workers of a given activation. ``may_miss``: whether entries of each worker may
+    be missing. ``needed``: the workers of whom one entry has to be left.
+
+    >>> list(some_entries((0, 0, 1), may_miss=[True, False], needed=()))
+    [(0, 0, 1), (0, 1), (1,)]
+    """
+    last = {worker: at for at, worker in enumerate(entries)}
+    if any(worker not in last for worker in needed):
+        return
+    order = sorted(needed, key=last.__getitem__)
+    fixed = [len(entries)] * (len(entries) + 1)  # the next entry that can't be missing, from each
+    for at in reversed(range(len(entries))):
+        fixed[at] = fixed[at + 1] if may_miss[entries[at]] else at
+    served: Counter[int] = Counter()
+
+    def ways(begin: int, met: int) -> Iterator[tuple[int, int]]:
+        """Yield the first entry of each worker who may be next; ``order[met]`` must still come."""
+        until = fixed[begin] if met == len(order) else min(fixed[begin], last[order[met]])
+        seen = set()
+        for at in range(begin, min(until + 1, len(entries))):
+            if entries[at] not in seen:
+                seen.add(entries[at])
+                yield entries[at], at + 1
+
+    send: list[int] = []
+    open_ = [(ways(0, 0), 0)]
+    if not order and fixed[0] == len(entries):
+        yield ()
+    while open_:
+        choices, met = open_[-1]
+        worker, begin = next(choices, (-1, 0))
+        if worker < 0:
+            open_.pop()
+            if send:
+                served[send.pop()] -= 1
+            continue
+        send.append(worker)
+        served[worker] += 1
+        while met < len(order) and served[order[met]]:
+            met += 1
+        if met == len(order) and fixed[begin] == len(entries):
+            yield tuple(send)
+        open_.append((ways(begin, met), met))
+
+
+def in_rounds(
+    workers: Send, *, rounds: int, place: Send | None, needed: Collection[int]
+) -> Iterator[Send]:
+    """Yield the sequences of at most so many rounds, none of which serves a worker twice.
+
+    Parameters
+    ----------
+    workers
+        The workers that may be served.
+    rounds
+        The most rounds; each is as long as it can be.
+    place
+        The place of each worker in the order that every round keeps, where one is given.
+    needed
+        The workers that have to be served.
+
+    >>> list(in_rounds((0, 1), rounds=1, place=None, needed=(1,)))
+    [(1,), (1, 0), (0, 1)]
+    """
+    open_: list[tuple[Send, int, int]] = [((), 0, 0)]  # how many rounds, where the last one begins
+    while open_:
+        send, number, begin = open_.pop()
+        missing = [worker for worker in workers if worker in needed and worker not in send]
+        if not missing:
+            yield send
+        for worker in [*(each for each in workers if each not in missing), *missing]:
+            behind = place is not None and begin < len(send) and place[worker] <= place[send[-1]]
+            again = not send or behind or worker in send[begin:]
+            longer = (*send, worker), number + again, len(send) if again else begin
+            if longer[1] > rounds:
+                continue
+            left = [place[each] for each in missing if each != worker] if place else []
+            if longer[1] < rounds or not place or min(left, default=len(place)) > place[worker]:
+                open_.append(longer)
+
+
+def dealt_out(count: int, places: int) -> Iterator[Send]:
+    """Yield the ways to deal sends out to places that are alike; one where nothing is shared.
+
+    >>> list(dealt_out(3, 2))
+    [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1)]
+    """
+    if not places:
+        yield ()
+        return
+    place = [0] * count
+    while True:
+        yield tuple(place)
+        used = [1] * count  # places ahead of each send that are used
+        for at in range(1, count):
+            used[at] = max(used[at - 1], place[at - 1] + 1)
+        more = [at for at in range(1, count) if place[at] < min(used[at], places - 1)]
+        if not more:
+            return
+        place[more[-1]] += 1
+        place[more[-1] + 1 :] = [0] * (count - more[-1] - 1)
+
 
 FEW = 5  # workers of which every subset is a start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowed:
-    """What a problem says of its sequences.
+    """What a problem says of its sequences."""
 
-    Parameters
-    ----------
-    able
-        The workers that may be served, by index.
-    needed
-        Those that have to be.
-    returns
-        Whether each worker returns anything.
-    rounds
-        The most rounds, None where any number will do; a round holds no worker twice.
-    place, back_place
-        The place of each worker in a given order of sends, of returns.
-    entries, back_entries
-        A given activation and its order of returns, as workers.
-    may_miss
-        Whether an entry of each worker may be missing: an empty chunk costs nothing.
-    discipline
-        ``"fifo"`` or ``"lifo"``, where one is asked for.
-    """
-
-    able: Send
-    needed: frozenset[int]
-    returns: tuple[bool, ...]
+    able: Send  # the workers that may be served, by index
+    needed: frozenset[int]  # those that have to be
+    returns: tuple[bool, ...]  # whether each worker returns anything
+    # the most rounds, None where any number will do; a round holds no worker twice
     rounds: int | None
+    # place, back_place: that of each worker in a given order of sends, of returns
     place: Send | None
     back_place: Send | None
+    # entries, back_entries: a given activation and its order of returns, as workers
     entries: Send | None
     back_entries: Send | None
+    # whether an entry of each worker may be missing: an empty chunk costs nothing
     may_miss: tuple[bool, ...]
-    discipline: str | None
+    discipline: str | None  # ``"fifo"`` or ``"lifo"``, where one is asked for
 
     @classmethod
     def of(cls, problem: DivisibleLoad) -> Allowed:
@@ -79,7 +181,7 @@ class Allowed:
             return False
         if self.entries is not None:
             return self._follows(send, self.entries)
-        return self.rounds is None or max(self._rounds(send), default=0) < self.rounds
+        return self.rounds is None or max(rounds_of(send, self.place), default=0) < self.rounds
 
     def returned(self, send: Send, lifo: bool) -> list[int]:
         """Return the chunks whose results return, in an order that is allowed.
@@ -94,7 +196,7 @@ class Allowed:
             return [left[each].popleft() for each in self.back_entries if left.get(each)]
         place = self.back_place
         if place is not None:
-            round_of = self._rounds(send)
+            round_of = rounds_of(send, self.place)
             return sorted(chunks, key=lambda chunk: (round_of[chunk], place[send[chunk]]))
         lifo = self.discipline == "lifo" if self.discipline is not None else lifo
         return chunks[::-1] if lifo else chunks
@@ -119,21 +221,6 @@ class Allowed:
         """Whether the order of returns is part of the answer."""
         given = (self.back_entries, self.back_place, self.discipline)
         return any(self.returns) and all(each is None for each in given)
-
-    def _rounds(self, send: Send) -> list[int]:
-        """Return the round of each chunk, each round as long as it can be."""
-        number, numbers = 0, []
-        served: set[int] = set()
-        last = -1
-        for worker in send:
-            behind = self.place is not None and self.place[worker] <= last
-            if worker in served or behind:
-                number += 1
-                served = set()
-            served.add(worker)
-            last = -1 if self.place is None else self.place[worker]
-            numbers.append(number)
-        return numbers
 
     def _follows(self, send: Send, entries: Send) -> bool:
         """Whether entries are missing only where they may."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -18,13 +19,49 @@ from makespan.core.solution import Solution
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import price_of
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.simpler import simpler
 from makespan.divisible.timing import retimed
 from makespan.divisible.timing.dispatch import returns_in_turn, sends_in_turn
 
 
+def simpler(problem: DivisibleLoad) -> DivisibleLoad:
+    """Return a problem with the same plans, the limits of whose links all matter.
+
+    An uplink that carries all links at once is none, nor is a limit of as many sends as there are
+    workers. One send at a time, where nothing returns, is one port.
+
+    >>> from makespan import Star, Worker
+    >>> star = Star([Worker(send=1.0, compute=2.0)] * 2, master=Master(sends=1))
+    >>> simpler(DivisibleLoad(load=3.0, platform=star, ports="many")).ports
+    1
+    """
+    if not problem.is_star or problem.ports != "many" or problem.transfers is not None:
+        return problem
+    star, master = problem.star, problem.star.master
+    if not isinstance(master, Master):
+        return problem
+    most = min(len(star), master.sends or len(star))
+    sends = master.sends if most < len(star) else None
+    uplink = master.uplink
+    if uplink is not None:
+        with np.errstate(divide="ignore"):
+            rates = np.sort(1.0 / star.send_per_unit)[::-1]
+        uplink = uplink if rates[:most].sum() > uplink else None
+    ports: Literal[1, "many"] = "many"
+    if sends == 1 and uplink is None and not problem.has_returns:
+        ports, sends = 1, None
+    if (ports, sends, uplink) == (problem.ports, master.sends, master.uplink):
+        return problem
+    changed = star.changed(master=replace(master, sends=sends, uplink=uplink))
+    found = replace(problem, platform=changed, ports=ports)
+    return found if ports == 1 or _in_turn(found) == _in_turn(problem) else problem
+
+
+def _in_turn(problem: DivisibleLoad) -> tuple[bool, bool]:
+    return sends_in_turn(problem), returns_in_turn(problem)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class LaneProblem:
     """A problem without an uplink whose plans, with data in so many lanes, keep that of another.
 
     0 lanes: nothing more is asked of them. ``same``: it has the same plans as the other.
@@ -35,7 +72,7 @@ class Shape:
     same: bool = False
 
 
-def shapes(problem: DivisibleLoad) -> Iterator[Shape]:
+def lane_problems(problem: DivisibleLoad) -> Iterator[LaneProblem]:
     """Yield a problem itself where there is no uplink that could be too narrow, else with lanes:
     one, two, and as many as there can be sends at a time.
     """
@@ -43,7 +80,7 @@ def shapes(problem: DivisibleLoad) -> Iterator[Shape]:
     star, master = problem.star, problem.star.master
     uplink = getattr(master, "uplink", None)
     if uplink is None:
-        yield Shape(problem=problem, same=True)
+        yield LaneProblem(problem=problem, same=True)
         return
     assert isinstance(master, Master)
     most = min(len(star), master.sends or len(star))
@@ -56,10 +93,10 @@ def shapes(problem: DivisibleLoad) -> Iterator[Shape]:
         send = np.maximum(star.send_per_unit, count / uplink)
         master = freed if apart else replace(freed, sends=count)
         each = replace(problem, platform=star.changed(send_per_unit=send, master=master))
-        yield Shape(problem=each, lanes=count if apart and count < len(star) else 0)
+        yield LaneProblem(problem=each, lanes=count if apart and count < len(star) else 0)
 
 
-def placed(problem: DivisibleLoad, shape: Shape, found: Solution) -> Solution:
+def place_in_lanes(problem: DivisibleLoad, shape: LaneProblem, found: Solution) -> Solution:
     """Return what was found for a shape as a solution of the problem itself."""
     goal = found.objective
     if not shape.same and problem.load != 0:  # other rates may do better
@@ -73,7 +110,7 @@ def placed(problem: DivisibleLoad, shape: Shape, found: Solution) -> Solution:
     return replace(found, schedule=schedule, objective=goal)
 
 
-def _in_lanes(problem: DivisibleLoad, shape: Shape, schedule: Schedule) -> Schedule:
+def _in_lanes(problem: DivisibleLoad, shape: LaneProblem, schedule: Schedule) -> Schedule:
     """Return the plan of a shape with its sends in lanes, each as early as one is free.
 
     Complexity: O(rows log rows).

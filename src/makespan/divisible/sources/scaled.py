@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.divisible.model.sources import Sources
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import machines_bound
 
@@ -25,8 +24,7 @@ class Scaled:
     """
 
     def __init__(self, problem: DivisibleLoad, second: float | None = None) -> None:
-        platform = problem.platform
-        assert isinstance(platform, Sources)
+        platform = problem.grid
         self.problem = problem
         self.second = second = second or scale_of(problem)
         self.unit = unit = problem.load or 1.0
@@ -74,8 +72,7 @@ class Scaled:
 def scale_of(problem: DivisibleLoad) -> float:
     """Return a time that plans are comparable with: the deadline of an open load, else a bound."""
     if problem.load is None:
-        assert problem.deadline is not None
-        return problem.deadline or 1.0
+        return problem.latest or 1.0
     least = machines_bound(problem)
     return least if 0 < least < math.inf else 1.0
 

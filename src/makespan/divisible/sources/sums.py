@@ -38,16 +38,9 @@ WITHIN = 1e-6  # relative: tangents that gain less are not looked for
 class Sums:
     """The programme of a problem.
 
-    Parameters
-    ----------
-    problem
-        A problem of several sources.
-    horizon
-        The end of a plan that is known, seconds: later ones are of no interest. Infinite if none
-        is known.
-    relaxed
-        The same programme, solved, whose tangents to take over; then links are used or not, and
-        numbers of chunks whole.
+    ``horizon``: the end of a plan that is known, seconds: later ones are of no interest. Infinite
+    if none is known. ``relaxed``: the same programme, solved, whose tangents to take over; then
+    links are used or not, and numbers of chunks whole.
     """
 
     def __init__(
@@ -68,7 +61,7 @@ class Sums:
         most = np.inf if problem.rounds == "auto" else float(problem.rounds)
         with np.errstate(invalid="ignore"):
             limit = np.where(np.isinf(scaled.memory), np.inf, scaled.memory * most)
-        upper = np.minimum(np.minimum(shares[source], limit[worker]), self._most())
+        upper = np.minimum(np.minimum(shares[source], limit[worker]), self._most_over_links())
         self._amount = programme.variables(count, cost=weight, upper=upper)
         self._own = programme.variables(
             sources, cost=weight, upper=np.where(scaled.able, shares, 0.0)
@@ -127,7 +120,7 @@ class Sums:
         table = beside(self._amount[small], self._chunks[small])
         rows(table, beside(1.0, -memory[small]), high=0.0)
 
-    def _most(self) -> Floats:
+    def _most_over_links(self) -> Floats:
         """Return the most that goes over each link in plans that end by the horizon."""
         scaled, link = self.scaled, (self._source, self._worker)
         end = np.minimum(self._latest, scaled.deadline[self._worker])

@@ -13,34 +13,27 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.simulation.replay import Replay
+from makespan.core.simulation import Replay
 from makespan.divisible.model.machines import Master
-from makespan.divisible.model.plan import NO_CHUNKS, Plan
+from makespan.divisible.model.plan import NO_CHUNKS, Plan, computed
 from makespan.divisible.model.sources import Sources
-from makespan.divisible.model.tree import Tree
+from makespan.divisible.model.tree import Levels, Tree, node_loop
 from makespan.divisible.problem import MASTER, DivisibleLoad
-from makespan.divisible.timing import sources
-from makespan.divisible.timing.dispatch import Dispatch
+from makespan.divisible.timing.dispatch import (
+    Dispatch,
+    dispatch_of_sources,
+    durations_of_sources,
+    rows_of_chunks,
+)
 from makespan.divisible.timing.one_pass import is_single_round, laid_out, single_round
-from makespan.divisible.timing.trees import retimed_tree
 
 
-def timed(
-    problem: DivisibleLoad,
-    plan: Plan,
-    behind: Sequence[int] | None = None,
-) -> Schedule:
+def timed(problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | None = None) -> Schedule:
     """Return the earliest schedule of a plan.
 
-    Parameters
-    ----------
-    problem
-        The problem, its master chosen.
-    plan
-        The decisions. Every chunk of it pays its fixed costs, also an empty one.
-    behind
-        For each chunk, the chunk of the same worker behind whose reception it is computed; None:
-        behind its own. It matters without a front end.
+    ``plan``: the decisions. Every chunk of it pays its fixed costs, also an empty one. ``behind``:
+    for each chunk, the chunk of the same worker behind whose reception it is computed; None: behind
+    its own. It matters without a front end.
 
     Complexity: O(chunks), in one pass where each worker gets one and all are sent before returns.
     """
@@ -57,18 +50,12 @@ def timed_sources(
 ) -> Schedule:
     """Return the earliest schedule of chunks of several sources.
 
-    Parameters
-    ----------
-    problem
-        A problem of several sources.
-    source, worker, amount
-        Of each chunk, in an order in which each port sends and receives, and workers compute.
-    own
-        Units that each source computes.
+    ``source``, ``worker``, ``amount``: of each chunk, in an order in which each port sends and
+    receives, and workers compute. ``own``: units that each source computes.
 
     Complexity: O(chunks).
     """
-    return _earliest(problem, *sources.rows_of_chunks(problem, source, worker, amount, own))
+    return _earliest(problem, *rows_of_chunks(problem, source, worker, amount, own))
 
 
 def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None) -> Schedule:
@@ -185,7 +172,7 @@ def _dispatch_order(problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | 
 def durations(problem: DivisibleLoad, schedule: Schedule) -> Floats:
     """Return the nominal seconds of every row of a schedule."""
     if isinstance(problem.platform, Sources):
-        return sources.durations(problem.platform, schedule)
+        return durations_of_sources(problem.platform, schedule)
     star = problem.star
     own = star.master_cost
     result = np.zeros(len(schedule))
@@ -225,7 +212,7 @@ def _lasting(problem: DivisibleLoad, rows: Schedule, factors: Floats | None = No
 
 def _dispatched(problem: DivisibleLoad, rows: Schedule, order: Integers) -> Dispatch:
     """Return what the rows of a schedule need, in the order of dispatch."""
-    of = sources.dispatch if isinstance(problem.platform, Sources) else Dispatch.of
+    of = dispatch_of_sources if isinstance(problem.platform, Sources) else Dispatch.of
     return of(problem, rows, order)
 
 
@@ -236,3 +223,100 @@ def _earliest(
     duration = _lasting(problem, rows, factors)
     start = _dispatched(problem, rows, order).starts(duration)
     return rows.timed(start, start + duration)
+
+
+@node_loop
+def fill_earliest(  # type: ignore[no-untyped-def]
+    first, node, own, send_fixed, send, compute_fixed, compute,
+    message, computation, carried, arrived, machine, peer, amount, start, end,
+):  # fmt: skip
+    """Fill in the rows of the earliest schedule; return how many there are.
+
+    ``carried`` holds the loads that the nodes compute; it becomes those of their subtrees.
+    ``message`` and ``computation`` are factors on the durations.
+    """
+    for place in range(len(own) - 1, -1, -1):
+        for below in range(first[place], first[place + 1]):
+            carried[place] += carried[below]
+    row = 0
+    for place in range(len(own)):
+        clock = arrived[place]
+        for below in range(first[place], first[place + 1]):
+            if carried[below] <= 0.0:
+                continue
+            machine[row], peer[row] = node[place], node[below]
+            amount[row], start[row] = carried[below], clock
+            clock += (send_fixed[below] + send[below] * carried[below]) * message[below]
+            arrived[below] = clock
+            end[row] = clock
+            row += 1
+        if own[place] > 0.0:
+            machine[row], peer[row] = node[place], -1
+            amount[row], start[row] = own[place], arrived[place]
+            lasts = (compute_fixed[place] + compute[place] * own[place]) * computation[place]
+            end[row] = arrived[place] + lasts
+            row += 1
+    return row
+
+
+def timed_tree(
+    problem: DivisibleLoad,
+    amount: Floats,
+    levels: Levels | None = None,
+    factors: Floats | None = None,
+) -> Schedule:
+    """Return the earliest schedule of a tree.
+
+    ``amount``: units that each node computes. ``levels``: the nodes in the order of service, by
+    link cost where it is left out; children whose subtree gets nothing are left out. ``factors``:
+    factors on durations: of the message to each node (row 0) and of its computation (row 1).
+
+    Complexity: O(n).
+    """
+    tree = problem.tree
+    levels = tree.levels if levels is None else levels
+    count = len(tree)
+    own = np.asarray(amount, dtype=np.float64)[levels.node]
+    message, computation = np.ones((2, count)) if factors is None else factors[:, levels.node]
+    machine, peer = np.zeros((2, 2 * count), dtype=np.int64)
+    units, start, end = np.zeros((3, 2 * count))
+    rows = fill_earliest.run(
+        count,
+        (levels.first, levels.node, own, *levels.costs, message, computation),
+        (own.copy(), np.zeros(count), machine, peer, units, start, end),
+    )
+    machine, peer = machine[:rows], peer[:rows]
+    sends = peer >= 0
+    return Schedule.of_columns(
+        tree.names,
+        kind=np.where(sends, np.int8(Activity.SEND), np.int8(Activity.COMPUTE)),
+        machine=machine,
+        peer=peer,
+        item=np.where(sends, peer, machine),
+        amount=units[:rows],
+        start=start[:rows],
+        end=end[:rows],
+        earliest=True,
+        copy=False,
+    )
+
+
+def retimed_tree(
+    problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None
+) -> Schedule:
+    """Return ``schedule`` with the same loads and orders of service, everything at its earliest.
+
+    ``factors`` are on the durations of the rows of the schedule; None for nominal durations.
+    """
+    tree = problem.tree
+    schedule = schedule.renamed(tree.names)
+    sends = schedule.rows_of(Activity.SEND)
+    rank = np.full(len(tree), len(sends))
+    rank[schedule.peer[sends]] = np.arange(len(sends))
+    by_node = None
+    if factors is not None:
+        computes = schedule.kind == Activity.COMPUTE
+        by_node = np.ones((2, len(tree)))
+        by_node[0, schedule.peer[~computes]] = factors[~computes]
+        by_node[1, schedule.machine[computes]] = factors[computes]
+    return timed_tree(problem, computed(schedule), Levels.of(tree, rank), by_node)

@@ -15,6 +15,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.machines import Master
+from makespan.divisible.model.sources import Sources
 from makespan.divisible.problem import DivisibleLoad
 
 NOTHING = -1
@@ -206,13 +207,80 @@ def builds_on(rows: Schedule) -> Integers:
     """Return for each computation the send of its chunk, for each return its computation."""
     builds_on = np.full(len(rows), NOTHING, dtype=np.int64)
     items = int(rows.item.max(initial=NOTHING)) + 1
-    for first, second in (
-        (Activity.SEND, Activity.COMPUTE),
-        (Activity.COMPUTE, Activity.RETURN),
-    ):
+    for first, second in ((Activity.SEND, Activity.COMPUTE), (Activity.COMPUTE, Activity.RETURN)):
         row_of = np.full(items + 1, NOTHING, dtype=np.int64)
         earlier = np.flatnonzero(rows.kind == first)
         row_of[rows.item[earlier]] = earlier
         later = np.flatnonzero(rows.kind == second)
         builds_on[later] = row_of[rows.item[later]]
     return builds_on
+
+
+def rows_of_chunks(
+    problem: DivisibleLoad, source: Integers, worker: Integers, amount: Floats, own: Floats
+) -> tuple[Schedule, Integers]:
+    """Return the rows of chunks, without times, and their order: each computed behind its send.
+
+    ``source``, ``worker`` and ``amount`` are of each chunk; ``own`` are the units that each source
+    computes.
+    """
+    platform = problem.grid
+    count, many = len(platform.source_names), len(amount)
+    alone = np.flatnonzero(own > 0)
+    rows = Schedule.of_columns(
+        problem.machines,
+        kind=np.repeat([Activity.SEND, Activity.COMPUTE], [many, many + len(alone)]),
+        machine=np.concatenate([source, worker + count, alone]),
+        peer=np.concatenate([worker + count, np.full(many + len(alone), NOTHING)]),
+        item=np.concatenate([np.arange(many), np.arange(many + len(alone))]),
+        amount=np.concatenate([amount, amount, own[alone]]),
+        start=0.0,
+        end=0.0,
+    )
+    order = np.arange(2 * many).reshape(2, many).T.ravel()
+    return rows, np.concatenate([order, np.arange(2 * many, len(rows))])
+
+
+def durations_of_sources(platform: Sources, rows: Schedule) -> Floats:
+    """Return the nominal seconds of every row."""
+    count = len(platform.source_names)
+    seconds = np.zeros(len(rows))
+    send = rows.rows_of(Activity.SEND)
+    link = rows.machine[send], rows.peer[send] - count
+    seconds[send] = platform.send_fixed[link] + platform.send_per_unit[link] * rows.amount[send]
+    fixed = np.concatenate([platform.own_fixed, platform.compute_fixed])
+    per_unit = np.concatenate([platform.own_per_unit, platform.compute_per_unit])
+    computes = rows.rows_of(Activity.COMPUTE)
+    machine = rows.machine[computes]
+    seconds[computes] = fixed[machine] + per_unit[machine] * rows.amount[computes]
+    return seconds
+
+
+def dispatch_of_sources(problem: DivisibleLoad, rows: Schedule, order: Integers) -> Dispatch:
+    """Return what every row waits for and holds: processors, ports of both ends, or links."""
+    platform = problem.grid
+    machines = len(problem.machines)
+    holds = np.full((len(rows), HELD), NOTHING, dtype=np.int64)
+    sends = rows.kind == Activity.SEND
+    holds[~sends, 0] = rows.machine[~sends]
+    things = 3 * machines
+    if problem.ports == "many":
+        used, link = np.unique(
+            rows.machine[sends] * machines + rows.peer[sends], return_inverse=True
+        )
+        holds[sends, 1] = machines + link
+        things = machines + len(used)
+    else:
+        holds[sends, 1] = machines + rows.machine[sends]
+        holds[sends, 2] = 2 * machines + rows.peer[sends]
+    release = np.concatenate([platform.source_release, platform.release])
+    return Dispatch(
+        order=order,
+        floor=release[rows.machine],
+        builds_on=builds_on(rows),
+        holds=holds,
+        things=things,
+        places=1,
+        shares=np.zeros(len(rows), dtype=bool),
+        line=np.full(len(rows), NOTHING, dtype=np.int64),
+    )

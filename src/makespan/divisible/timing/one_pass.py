@@ -36,14 +36,8 @@ def single_round(
 ) -> Schedule:
     """Return the earliest schedule of such a plan: sends, computations, returns, the master's.
 
-    Parameters
-    ----------
-    problem, plan
-        See :func:`is_single_round`.
-    back
-        The chunks whose results return, in that order.
-    own_seconds
-        What the master's own computation lasts.
+    ``problem``, ``plan``: see :func:`is_single_round`. ``back``: the chunks whose results return,
+    in that order. ``own_seconds``: what the master's own computation lasts.
 
     Complexity: O(chunks), compiled where there are many.
     """

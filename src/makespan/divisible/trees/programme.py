@@ -21,22 +21,15 @@ from makespan.backends.highs import Programme
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.tree import Levels, Tree
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.trees.spread import spread_tree
+from makespan.divisible.trees.equivalent import spread_tree
 
 
 class TreeProgramme:
     """The programme of a tree with a load, or with the most by its deadline.
 
-    Parameters
-    ----------
-    problem
-        A problem on a tree.
-    horizon
-        The end of a plan that is known, or the deadline where the load is open; positive, seconds.
-    choices
-        Values of the choices to fix, of an answer of the same programme.
-    unit
-        What amounts are measured in, units of load; None: the load, or the most of a node.
+    ``horizon``: the end of a plan that is known, or the deadline where the load is open; positive,
+    seconds. ``choices``: values of the choices to fix, of an answer of the same programme.
+    ``unit``: what amounts are measured in, units of load; None: the load, or the most of a node.
     """
 
     def __init__(
@@ -46,8 +39,7 @@ class TreeProgramme:
         choices: Floats | None = None,
         unit: float | None = None,
     ) -> None:
-        tree = problem.platform
-        assert isinstance(tree, Tree)
+        tree = problem.tree
         self.tree, self.second = tree, horizon
         is_open = self.is_open = problem.load is None
         self.latest = 1.0 if is_open else 1.0 + SLACK

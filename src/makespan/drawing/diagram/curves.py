@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from makespan.core.diagram import Curves, Line
+from makespan.core.errors import InputError
 from makespan.core.numeric.arrays import Floats
+from makespan.core.picture import Curves, Line
+from makespan.core.schedule import Schedule
+from makespan.core.solution import gaps_in_words
 from makespan.drawing.colours import CURVES, LIGHT, ON_PAGE, fills
 from makespan.drawing.svg import Canvas
-from makespan.drawing.text import elided, in_rows, short, text_width
-from makespan.drawing.ticks import Tick, decades, ticks
+from makespan.drawing.text import Tick, decades, elided, in_rows, short, text_width, ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 FIGURE = (8.0, 4.6)
 WIDTH, HEIGHT = 760.0, 420.0
@@ -266,3 +269,37 @@ def _bars(
         if text and text_width(text, 9.0) <= wide + 6:
             at = (left + wide / 2, top - 3)
             canvas.text(at, text, size=9.0, fill=colours["ink"], anchor="middle")
+
+
+def front_curves(
+    details: Mapping[str, Any],
+    schedule: Schedule | None,
+    value: str,
+    said: Callable[[Mapping[str, Any]], str] = lambda point: "",
+) -> Curves:
+    """Return the front in the details of a result, the plan of ``schedule`` marked.
+
+    ``value`` is what the points hold beside their ``time``; ``said`` is added to what is said of
+    a point.
+    """
+    if "front" not in details:
+        raise InputError("view: 'front' needs a result with objective 'pareto'")
+    points = sorted(details["front"], key=lambda point: point["time"])
+    times, values = (
+        np.array([point[name] for point in points], dtype=np.float64) for name in ("time", value)
+    )
+    chosen = np.empty(0, dtype=np.int64)
+    if schedule is not None and len(times):
+        chosen = np.array([int(np.argmin(np.abs(times - schedule.makespan)))])
+    marks = [f"{short(point['time'])} s, {short(point[value])}{said(point)}" for point in points]
+    unknown = details.get("unknown", ())
+    cut = f"; {gaps_in_words(unknown)}" if unknown else ""
+    return Curves(
+        lines=(
+            Line(name="front", x=times, y=values, look="steps"),
+            Line(name="front", x=times, y=values, look="points", chosen=chosen, labels=marks),
+        ),
+        across="makespan (s)",
+        up=value,
+        title=f"Pareto front: {len(points)} point{'s' if len(points) != 1 else ''}{cut}",
+    )

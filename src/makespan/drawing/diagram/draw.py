@@ -6,15 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Unpack
 
 import numpy as np
 
-from makespan.core.diagram import Diagram
+from makespan.core.picture import Diagram
 from makespan.drawing.colours import LIGHT, ON_PAGE, fills, ink_on, legend_of
 from makespan.drawing.diagram.layout import BOLD, LABEL, SIZE, SMALL, Places, lay_out
 from makespan.drawing.diagram.thin import thinned
-from makespan.drawing.svg import Canvas, Rectangle
+from makespan.drawing.svg import Canvas, Font, Outline, Point, Rectangle, Stroke
 from makespan.drawing.text import elided, in_rows, text_width
 
 TITLE, LEGEND = 14.0, 10.0
@@ -26,7 +26,6 @@ CROWDED = 300
 HEAD = 7.0
 BEHIND = 3.0
 CORNER, BEND = 4.0, 10.0
-Point = tuple[float, float]
 
 
 class Surface(Protocol):
@@ -35,36 +34,16 @@ class Surface(Protocol):
     def group(self, name: str, tip: str = "", **data: object) -> AbstractContextManager[None]:
         """Put what is drawn meanwhile together."""
 
-    def rectangle(
-        self,
-        box: Rectangle,
-        fill: str,
-        *,
-        stroke: str = "",
-        thick: float = 0.5,
-        radius: float = 0.0,
-        opacity: float = 1.0,
-    ) -> None:
+    def rectangle(self, box: Rectangle, fill: str, **look: Unpack[Outline]) -> None:
         """Draw (x, y, width, height)."""
 
-    def way(
-        self,
-        points: Sequence[Point],
-        stroke: str,
-        *,
-        width: float = 1.0,
-        dashes: str = "",
-        radius: float = 0.0,
-    ) -> None:
+    def way(self, points: Sequence[Point], stroke: str, **look: Unpack[Stroke]) -> None:
         """Draw a line through points."""
 
     def polygon(self, corners: Sequence[Point], fill: str) -> None:
         """Fill the area between corners."""
 
-    def text(
-        self, at: Point, text: str, *, size: float, fill: str, anchor: str = "start",
-        bold: bool = False,
-    ) -> None:  # fmt: skip
+    def text(self, at: Point, text: str, **look: Unpack[Font]) -> None:
         """Write ``text`` with its baseline at ``at``."""
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from makespan.drawing.diagram.draw import Sheet, draw
-from makespan.drawing.svg import Rectangle, rounded
+from makespan.drawing.svg import THICK, Font, Outline, Point, Rectangle, Stroke, rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,71 +49,55 @@ class _Paper:
         patch.set_zorder(self.layer)
         self.ax.add_patch(patch)
 
-    def rectangle(
-        self,
-        box: Rectangle,
-        fill: str,
-        *,
-        stroke: str = "",
-        thick: float = 0.5,
-        radius: float = 0.0,
-        opacity: float = 1.0,
-    ) -> None:
+    def rectangle(self, box: Rectangle, fill: str, **look: Unpack[Outline]) -> None:
         from matplotlib.patches import FancyBboxPatch, Rectangle as Plain
 
         x, y, width, height = box
-        look: dict[str, Any] = {
+        stroke, radius = look.get("stroke", ""), look.get("radius", 0.0)
+        style: dict[str, Any] = {
             "facecolor": fill,
             "edgecolor": stroke or "none",
-            "linewidth": thick * self.scale if stroke else 0.0,
-            "alpha": opacity,
+            "linewidth": look.get("thick", THICK) * self.scale if stroke else 0.0,
+            "alpha": look.get("opacity", 1.0),
         }
         if not radius:
-            self._add(Plain((x, y), width, height, **look))
+            self._add(Plain((x, y), width, height, **style))
             return
-        style = f"round,pad=0,rounding_size={radius}"
-        self._add(FancyBboxPatch((x, y), width, height, boxstyle=style, **look))
+        corners = f"round,pad=0,rounding_size={radius}"
+        self._add(FancyBboxPatch((x, y), width, height, boxstyle=corners, **style))
 
-    def way(
-        self,
-        points: Sequence[tuple[float, float]],
-        stroke: str,
-        *,
-        width: float = 1.0,
-        dashes: str = "",
-        radius: float = 0.0,
-    ) -> None:
+    def way(self, points: Sequence[Point], stroke: str, **look: Unpack[Stroke]) -> None:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
-        steps = rounded(points, radius)
+        steps = rounded(points, look.get("radius", 0.0))
         codes = [Path.MOVETO]
         for step in steps[1:]:
             codes += [Path.LINETO] if len(step) == 1 else [Path.CURVE3] * 2
         path = Path([point for step in steps for point in step], codes)
-        dashed = tuple(float(part) for part in dashes.split())
-        style: Any = (0, dashed) if dashed else "-"
-        look = {"edgecolor": stroke, "linewidth": width * self.scale, "linestyle": style}
-        self._add(PathPatch(path, fill=False, capstyle="butt", **look))
+        dashed = tuple(float(part) for part in look.get("dashes", "").split())
+        style = {
+            "edgecolor": stroke,
+            "linewidth": look.get("width", 1.0) * self.scale,
+            "linestyle": (0, dashed) if dashed else "-",
+        }
+        self._add(PathPatch(path, fill=False, capstyle="butt", **style))
 
-    def polygon(self, corners: Sequence[tuple[float, float]], fill: str) -> None:
+    def polygon(self, corners: Sequence[Point], fill: str) -> None:
         from matplotlib.patches import Polygon
 
         self._add(Polygon(corners, facecolor=fill, edgecolor="none"))
 
-    def text(
-        self, at: tuple[float, float], text: str, *, size: float, fill: str,
-        anchor: str = "start", bold: bool = False,
-    ) -> None:  # fmt: skip
+    def text(self, at: Point, text: str, **look: Unpack[Font]) -> None:
         self.layer += 1e-4
         self.ax.text(
             *at,
             text,
-            fontsize=size * self.scale,
-            color=fill,
-            ha=ALIGN[anchor],
+            fontsize=look["size"] * self.scale,
+            color=look["fill"],
+            ha=ALIGN[look.get("anchor", "start")],
             va="baseline",
-            fontweight="bold" if bold else "normal",
+            fontweight="bold" if look.get("bold") else "normal",
             zorder=self.layer,
             clip_on=False,
             parse_math=False,

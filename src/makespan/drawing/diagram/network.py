@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.diagram import Diagram, Edges, Nodes
 from makespan.core.network.interconnect import Interconnect
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.picture import Diagram, Edges, Nodes
 from makespan.drawing.text import short
 
 MOST_SHOWN = 60

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from makespan.core.diagram import Diagram, Edges, Nodes
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.picture import Diagram, Edges, Nodes
 from makespan.drawing.diagram.layers import layers_of
 
 MOST_NODES = 200

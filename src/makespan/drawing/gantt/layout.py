@@ -13,15 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.diagram import Groups
-from makespan.core.picture import Bars, Picture, Role, Row
+from makespan.core.picture import Bars, Groups, Picture, Role, Row
 from makespan.drawing.colours import IDLE, MOST_WORDS, Paint, legend_of, paints
-from makespan.drawing.gantt.crowd import crowd, rows_shown
-from makespan.drawing.gantt.marks import PlacedMark, combined, horizon, placed
-from makespan.drawing.gantt.merge import Blocks, merged
-from makespan.drawing.gantt.tracks import tracks
-from makespan.drawing.text import text_width
-from makespan.drawing.ticks import Tick, ticks
+from makespan.drawing.gantt.marks import PlacedMark, combined, horizon, placed, tracks
+from makespan.drawing.gantt.merge import Blocks, crowd, merged, rows_shown
+from makespan.drawing.text import Tick, text_width, ticks
 
 MAX_ROWS = 60
 MAX_BLOCKS = 20_000

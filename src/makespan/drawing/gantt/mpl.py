@@ -12,8 +12,8 @@ import numpy as np
 from makespan.core.picture import Picture
 from makespan.drawing.colours import FAINT_INK, GRID, IDLE, INK, LIMIT, PAPER, Paint, ink_on
 from makespan.drawing.diagram.mpl import ALIGN
-from makespan.drawing.gantt.crowd import rows_shown
 from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out
+from makespan.drawing.gantt.merge import rows_shown
 from makespan.drawing.text import elided, text_width
 
 if TYPE_CHECKING:

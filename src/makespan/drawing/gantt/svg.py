@@ -19,8 +19,8 @@ from makespan.drawing.colours import (
     Paint,
     ink_on,
 )
-from makespan.drawing.gantt.crowd import rows_shown
 from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out, natural_lane
+from makespan.drawing.gantt.merge import rows_shown
 from makespan.drawing.svg import Canvas, Rectangle
 from makespan.drawing.text import elided, in_rows, short, text_width
 

@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.diagram import Groups
 from makespan.core.display import Table
 from makespan.core.numeric.arrays import Floats
-from makespan.core.picture import Picture, Role
+from makespan.core.picture import Groups, Picture, Role
 from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.core.steps import Step
 from makespan.drawing.colours import (
@@ -35,8 +34,7 @@ from makespan.drawing.colours import (
     ink_on,
     legend_of,
 )
-from makespan.drawing.gantt.marks import combined, horizon
-from makespan.drawing.gantt.tracks import tracks
+from makespan.drawing.gantt.marks import combined, horizon, tracks
 from makespan.drawing.page.packing import Packing, in_ticks
 from makespan.drawing.svg import escaped
 

@@ -1,4 +1,7 @@
-"""Answers → tables, whatever the kind: values of the same keys stand beside each other; as HTML."""
+"""Answers → tables in HTML, whatever the kind; pages without scripts.
+
+Values of the same keys stand beside each other.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from makespan.core.display import Cell, Table, is_numeric
+from makespan.drawing.colours import DARK, LIGHT
 from makespan.drawing.svg import escaped
 from makespan.drawing.text import short
 
@@ -125,3 +129,29 @@ def fragment(line: str, notes: Sequence[str], picture: str, tables: Sequence[Tab
     parts += [f"<p>{escaped(note)}</p>" for note in notes]
     parts += [picture, *(html_table(table, most=SHOWN) for table in tables)]
     return f'<div class="makespan" style="overflow-x:auto">{"".join(parts)}</div>'
+
+
+STYLE = """
+body { margin: 0 auto; max-width: 1000px; padding: 20px; background: var(--paper);
+  color: var(--ink); font: 14px/1.45 system-ui, Helvetica, Arial, sans-serif; }
+svg { max-width: 100%; height: auto; border-radius: 8px; }
+.wide { overflow-x: auto; }
+@media (max-width: 700px) { .wide svg { max-width: none; } }
+table { border-collapse: collapse; margin: 12px 0 28px; font-variant-numeric: tabular-nums; }
+th, td { padding: 3px 12px; border-bottom: 1px solid var(--grid); }
+td[style*="right"] { white-space: nowrap; }
+"""
+
+
+def still_page(title: str, parts: Sequence[str]) -> str:
+    """Return a page of ``parts``, which are HTML, below a heading."""
+    light, dark = ("".join(f"--{k}: {v}; " for k, v in theme.items()) for theme in (LIGHT, DARK))
+    name = escaped(title)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{name}</title>\n<style>\n"
+        f":root {{ color-scheme: light dark; {light}}}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n{STYLE}</style>\n"
+        f"</head>\n<body>\n<h1>{name}</h1>\n" + "\n".join(parts) + "</body>\n</html>\n"
+    )

@@ -12,7 +12,7 @@ import numpy as np
 from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.schedule import WORDS, Schedule
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.divisible.model.platform import Star
 from makespan.execute.dealing.engine import Failure
 from makespan.flow.result import Result
@@ -147,7 +147,7 @@ class Execution(Displayable, HasFrame, Exportable):
         if self.plan is None:
             raise InputError("this run had no plan; plot its schedule")
         from makespan.drawing.gantt.mpl import gantt
-        from makespan.flow.pictures.picture import picture
+        from makespan.flow.picture import picture
 
         if axes is None:
             plt = optional("matplotlib.pyplot")
@@ -192,14 +192,14 @@ class Execution(Displayable, HasFrame, Exportable):
             return as_json(self.as_dict()) + "\n"
         if suffix == ".csv":
             return as_csv(self._columns())
-        from makespan.flow.pictures.plot import picture_file
+        from makespan.flow.plot import picture_file
 
         return self._page() if suffix == ".html" else picture_file(self.schedule, suffix)
 
     def _page(self) -> str:
         """Return the plan, if there was one, and what was measured, with what is said of it."""
         from makespan.drawing.page.html import page
-        from makespan.flow.pictures.page import chart
+        from makespan.flow.plot import chart
 
         sentences = str(self).split("\n")
         measured = replace(chart(self.schedule), notes=tuple(sentences[1:]))

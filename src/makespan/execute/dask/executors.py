@@ -13,7 +13,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.execute.dask.cluster.client import checked_client, client_or_local
 from makespan.execute.dask.maps.carry_out import Background, Raised
 from makespan.execute.dask.maps.map import begin, prepared

@@ -15,13 +15,13 @@ from makespan._version import __version__
 from makespan.core.errors import ExecutionError, MakespanError
 from makespan.core.problem import Problem
 from makespan.core.system import memory
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.execute.dask.cluster.client import checked_client, trouble_of
-from makespan.flow.experiments.experiment import Cell
-from makespan.flow.experiments.instances import Given, InFile, Instance
-from makespan.flow.experiments.processes import SHARE, Pace, Processes
-from makespan.flow.experiments.record import Record
-from makespan.flow.experiments.solving import pickled, row
+from makespan.lab.experiment import Cell
+from makespan.lab.instances import Given, InFile, Instance
+from makespan.lab.processes import SHARE, Pace, Processes
+from makespan.lab.record import Record
+from makespan.lab.solving import pickled, row
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -16,7 +16,7 @@ import numpy as np
 
 from makespan.core.display import counted
 from makespan.core.errors import MakespanError
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 
 ROOT = 0
 SECONDS_TO_TELL = 0.3  # for mpiexec to pass on what a rank wrote, before it ends them all

@@ -15,14 +15,12 @@ from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem, is_problem
 from makespan.core.registry import find_method
 from makespan.core.solution import relative_gap
-from makespan.flow.attempt import attempt
 from makespan.flow.comparison.several import Comparisons
 from makespan.flow.comparison.table import Comparison, Row
 from makespan.flow.files.files import problems_in, read_problem
-from makespan.flow.kinds import kind_of
-from makespan.flow.methods import methods as methods_for
+from makespan.flow.kinds import kind_of, methods as methods_for
 from makespan.flow.result import Result
-from makespan.flow.solve import checked_limit
+from makespan.flow.solve import attempt, checked_limit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -147,7 +145,7 @@ def comparing(
     ``make`` gives the control of each solve.
     """
     limit = checked_limit(time_limit)
-    chosen = None if methods is None else _known(methods, problems.values())
+    chosen = None if methods is None else _kinds_of(methods, problems.values())
     for name, problem in problems.items():
         kind = kind_of(problem).name
         if chosen is None:
@@ -165,7 +163,7 @@ def comparing(
             return
 
 
-def _known(methods: str | Sequence[str], problems: Iterable[Problem]) -> dict[str, set[str]]:
+def _kinds_of(methods: str | Sequence[str], problems: Iterable[Problem]) -> dict[str, set[str]]:
     """Return the names of methods, each with the kinds of the problems that have it."""
     kinds = dict.fromkeys(kind_of(problem).name for problem in problems)
     names = dict.fromkeys([methods] if isinstance(methods, str) else methods)

@@ -20,13 +20,14 @@ from makespan.flow.files.documents import (
     KNOWN,
     MSCCL,
     READABLE,
+    fits_msccl,
     format_of,
     is_arrays,
+    msccl_text,
     parsed,
     parsed_text,
     suffix_of,
 )
-from makespan.flow.files.plans import is_writable, text_of
 from makespan.flow.files.results import result_of, schedule_of
 from makespan.flow.kinds import KINDS, kind_named, kind_of
 from makespan.flow.result import Result
@@ -133,11 +134,8 @@ def problem_files(folder: PathLike) -> list[Path]:
         If the folder can't be read.
     """
     try:
-        return sorted(
-            path
-            for path in Path(folder).iterdir()
-            if path.suffix.lower() in PROBLEMS and path.is_file()
-        )
+        files = filter(Path.is_file, Path(folder).iterdir())
+        return sorted(path for path in files if path.suffix.lower() in PROBLEMS)
     except OSError as error:
         raise FileError(f"{folder}: {error.strerror}") from None
 
@@ -271,7 +269,7 @@ def file_of(
     if isinstance(thing, Exportable):
         return thing._in_form(suffix)
     if suffix in PICTURES:
-        from makespan.flow.pictures.plot import picture_file
+        from makespan.flow.plot import picture_file
 
         return picture_file(thing, suffix, problem=problem, beside=beside, **asked)
     if any(value not in (None, False) for value in asked.values()):
@@ -287,7 +285,7 @@ def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-
     """Return what stands in a file whose ``suffix`` is that of a text."""
     if suffix == MSCCL:
         assert isinstance(thing, Result)
-        return text_of(thing)
+        return msccl_text(thing)
     if suffix == ".toml":
         return _as_toml(path, as_dict(thing))
     if suffix == ".csv":
@@ -363,7 +361,7 @@ def suffixes_of(thing: object) -> tuple[str, ...]:
     if isinstance(thing, Result):
         if thing.schedule is None:
             return (".json",)
-        return TEXTS["result"] + PICTURES + ((MSCCL,) if is_writable(thing) else ())
+        return TEXTS["result"] + PICTURES + ((MSCCL,) if fits_msccl(thing) else ())
     if isinstance(thing, Schedule):
         return TEXTS["schedule"] + PICTURES
     if hasattr(type(thing), "kind"):

@@ -16,8 +16,7 @@ from makespan.core.names import index_by_name
 from makespan.core.problem import Problem
 from makespan.core.schedule import COLUMNS, WORDS, Schedule
 from makespan.core.solution import Objective, Status
-from makespan.core.steps import Step
-from makespan.flow.files.steps import step_of
+from makespan.core.steps import Step, step_of
 from makespan.flow.result import Result
 
 SHOWN = 20

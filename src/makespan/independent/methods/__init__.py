@@ -27,5 +27,7 @@ SHARED = {
     "capacities": ("bin-completion", "arc-flow"),
     "completion-times": ("mct", "uniform-lpt", "min-min", "max-min", "sufferage"),
     "list-scheduling": ("list-scheduling", "lpt"),
+    "pairs-of-machines": ("interchange", "subset-sum"),
+    "programmes": ("milp", "lenstra-shmoys-tardos"),
 }
 """Files of methods that are alike."""

@@ -10,10 +10,10 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
+from makespan.core.steps import MAX_COLUMNS, MAX_ROWS, Slot, Step, Table, listed, number
+from makespan.independent.assignment import assigned
+from makespan.independent.list_scheduling import handed_out
 from makespan.independent.needs import NO_RELEASES, SPEEDS, UNLIKE
-from makespan.independent.placing.assigned import assigned
-from makespan.independent.placing.greedy import handed_out
-from makespan.independent.placing.steps import log_end
 from makespan.independent.problem import IndependentTasks
 
 MAX_STEPS = 10**9
@@ -23,6 +23,10 @@ HANDED_OUT = 1e-6  # seconds a task, once no machine is asked when it would end 
 def _many_steps(problem: IndependentTasks) -> str | None:
     steps = len(problem.durations) ** 2 * problem.machine_count
     return f"there are {steps:.3g}" if steps > MAX_STEPS else None
+
+
+SHOWN = 6
+"""Tasks and machines in a line of the log."""
 
 
 REACH = (Need(f"at most {MAX_STEPS:.0e} sums of a load and a duration", _many_steps),)
@@ -126,7 +130,7 @@ def _placed(
     begins = load if problem.release is None else np.maximum(load, problem.release[task])
     ends = begins + own
     machine = int(ends.argmin())
-    log_end(problem, control, task, ends, float(begins[machine]))
+    _log_end(problem, control, task, ends, float(begins[machine]))
     load[machine] = ends[machine]
     return machine
 
@@ -150,3 +154,29 @@ def _chosen(
     if len(left):
         return _in_order(problem, control, problem.by_release)
     return Solution(schedule=assigned(problem, machine, np.array(order, dtype=np.int64)))
+
+
+def _log_end(
+    problem: IndependentTasks, control: Control, task: int, ends: Floats, start: float
+) -> None:
+    """Log a task that goes where it ends first, given its end on every machine."""
+    if not control.log_steps:
+        return
+    name, machines, machine = problem.tasks[task], problem.machines, int(ends.argmin())
+    best, end = np.argsort(ends, kind="stable")[:MAX_ROWS].tolist(), float(ends[machine])
+    rows = tuple((machines[each], float(ends[each])) for each in best)
+    cells: dict[str, str | float] = {"task": name}
+    if len(machines) <= MAX_COLUMNS:
+        cells |= {f"on {machines[each]}": float(value) for each, value in enumerate(ends)}
+    cells |= {"to": machines[machine], "start": start, "end": end}
+    shown = listed((f"{each}: {number(value)}" for each, value in rows), SHOWN)
+    control.step(
+        Step(
+            text=f"{name} would end at {shown}; {name} to {machines[machine]}, "
+            f"{number(start)} to {number(end)}",
+            cells=cells,
+            items={"chosen": (task,), "placed": (task,)},
+            slots=(Slot(machines[machine], start, end, "chosen"),),
+            tables=(Table(f"{name} on the machines", ("machine", "end"), rows, 0),),
+        )
+    )

@@ -14,8 +14,8 @@ from makespan.core.registry import CP_SAT, Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import best_bound
+from makespan.independent.list_scheduling import first_plan
 from makespan.independent.needs import IDENTICAL, NO_PREEMPTION
-from makespan.independent.placing.greedy import first_plan
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 

@@ -11,9 +11,9 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
+from makespan.core.steps import Step, number
+from makespan.independent.list_scheduling import first_plan, longest_first
 from makespan.independent.needs import IN_ONE_PIECE
-from makespan.independent.placing.greedy import first_plan, longest_first
-from makespan.independent.placing.steps import log_joined
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
@@ -65,7 +65,7 @@ def largest_differencing(problem: IndependentTasks, control: Control) -> Solutio
         least = joined[-1][0]
         loads, rows = [load - least for load, _ in joined], [row for _, row in joined]
         heapq.heappush(partial, (-loads[0], next(numbers), loads, rows))
-        log_joined(control, (-largest, -following), len(partial), loads[0])
+        _log_joined(control, (-largest, -following), len(partial), loads[0])
     machine = np.zeros(some, dtype=np.int64)
     for index, rows in enumerate(partial[0][3] if partial else ()):
         machine[_leaves(rows)] = index
@@ -82,3 +82,18 @@ def _leaves(tree: Any) -> list[int]:
         elif node is not None:
             found.append(node)
     return found
+
+
+def _log_joined(control: Control, differences: tuple[float, float], left: int, now: float) -> None:
+    """Log two partial plans that are joined, by their differences, and how many are left."""
+    if not control.log_steps:
+        return
+    one, other = differences
+    control.step(
+        Step(
+            text=f"differences {number(one)} and {number(other)} become {number(now)}; partial "
+            f"plans left: {left}",
+            cells={"largest": one, "next": other, "joined": now, "left": left},
+            values={"difference": now},
+        )
+    )

@@ -10,9 +10,9 @@ from makespan.core.numeric.jit import loop
 from makespan.core.registry import register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
+from makespan.core.steps import Slot, Step, number
 from makespan.independent.bounds import total
 from makespan.independent.needs import IDENTICAL, NO_RELEASES, PREEMPTION
-from makespan.independent.placing.steps import log_wrapping
 from makespan.independent.problem import IndependentTasks
 
 ROUNDING = 2.0**-50
@@ -37,7 +37,7 @@ def mcnaughton(problem: IndependentTasks, control: Control) -> Solution:
     average = total(seconds) / problem.machine_count
     optimum = max(average, float(seconds.max(initial=0.0)))
     schedule = _wrapped_around(problem, optimum)
-    log_wrapping(problem, control, schedule)
+    _log_wrapping(problem, control, schedule)
     return Solution(
         schedule=schedule,
         lower_bound=optimum,
@@ -108,3 +108,25 @@ def wrap_around(
             time = rest
             row += 1
     return row
+
+
+def _log_wrapping(problem: IndependentTasks, control: Control, schedule: Schedule) -> None:
+    """Log how McNaughton's rule fills one machine after another."""
+    if not control.log_steps:
+        return
+    rows = zip(schedule.item, schedule.machine, schedule.start, schedule.end, strict=True)
+    pieces = np.bincount(schedule.item, minlength=len(problem.durations))
+    for item, machine, start, end in rows:
+        name, where = problem.tasks[item], problem.machines[machine]
+        part = ", a part of it" if pieces[item] > 1 else ""
+        control.step(
+            Step(
+                text=f"{name} to {where}, {number(start)} to {number(end)}{part}",
+                cells={
+                    "task": name, "seconds": float(problem.durations[item]), "to": where,
+                    "start": float(start), "end": float(end), "": part.removeprefix(", "),
+                },
+                items={"chosen": (int(item),), "placed": (int(item),)},
+                slots=(Slot(where, float(start), float(end), "chosen"),),
+            )
+        )  # fmt: skip

@@ -9,11 +9,10 @@ from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import quoted
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.core.steps import Step
 from makespan.independent.bounds import best_bound
+from makespan.independent.list_scheduling import first_fit, first_plan, longest_first
 from makespan.independent.needs import IN_ONE_PIECE
-from makespan.independent.placing.first_fit import first_fit
-from makespan.independent.placing.greedy import first_plan, longest_first
-from makespan.independent.placing.steps import log_capacity
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
@@ -56,12 +55,27 @@ def multifit(problem: IndependentTasks, control: Control, *, iterations: int = 2
             break
         if machine is None:
             lower = capacity
-            log_capacity(control, capacity, fits=False, lower=lower, upper=upper)
+            _log_capacity(control, capacity, fits=False, lower=lower, upper=upper)
             continue
         upper = capacity
         plan = scheduled(problem, tasks, seconds, machine)
         if plan.makespan < best.makespan:
             best, upper = plan, min(capacity, plan.makespan)
             control.report(best.makespan, bound)
-        log_capacity(control, capacity, fits=True, lower=lower, upper=upper)
+        _log_capacity(control, capacity, fits=True, lower=lower, upper=upper)
     return Solution(schedule=best)
+
+
+def _log_capacity(
+    control: Control, capacity: float, *, fits: bool, lower: float, upper: float
+) -> None:
+    """Log a try of MULTIFIT: whether first fit packs all tasks into machines of ``capacity``."""
+    word = "all tasks fit" if fits else "not all tasks fit"
+    at, low, high = (f"{value:.8g}" for value in (capacity, lower, upper))
+    control.step(
+        Step(
+            text=f"capacity {at}: {word}; the least is between {low} and {high}",
+            cells={"capacity": at, "first fit": word, "from": low, "to": high},
+            values={"capacity": capacity, "from": lower, "to": upper},
+        )
+    )

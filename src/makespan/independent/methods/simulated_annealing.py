@@ -9,12 +9,12 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.numeric.jit import loop
+from makespan.core.numeric.random import next_minimal
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
+from makespan.independent.assignment import Relaxed, assigned, below, first_machines, relaxed
 from makespan.independent.bounds import best_bound
 from makespan.independent.needs import NO_PREEMPTION, NO_RELEASES, PROGRAMMES, UNLIKE
-from makespan.independent.placing.assigned import assigned, below, first_machines
-from makespan.independent.placing.multipliers import Relaxed, relaxed
 from makespan.independent.problem import IndependentTasks
 
 FEW = 200
@@ -122,30 +122,29 @@ def anneal(  # type: ignore[no-untyped-def]
 
     ``places`` holds the machines that each task may move to, ``count`` of them; ``tasks`` those of
     each machine, ``size`` many, and ``position`` where each task stands among them. What makes it
-    worse by d is taken with the chance exp(-d / temperature). ``state`` is that of the generator
-    (Park and Miller 1988, with the multiplier of 1993).
+    worse by d is taken with the chance exp(-d / temperature).
     """
     for _ in range(moves):
-        state = state * 48271 % 2147483647
+        state = next_minimal(state)
         task = state % len(machine)
         if count[task] < 2:
             continue
-        state = state * 48271 % 2147483647
+        state = next_minimal(state)
         old, new = machine[task], places[task, (state >> 8) % count[task]]
         if new == old:
             continue
-        state = state * 48271 % 2147483647
+        state = next_minimal(state)
         back = -1
         before, after = load[old] - seconds[task, old], load[new] + seconds[task, new]
         if state < SWAPS * 2147483647 and size[new] > 0:
-            state = state * 48271 % 2147483647
+            state = next_minimal(state)
             back = tasks[new, (state >> 5) % size[new]]
             before += seconds[back, old]
             after -= seconds[back, new]
         worse = weights[old] * (max(0.0, before - capacity) - max(0.0, load[old] - capacity))
         worse += weights[new] * (max(0.0, after - capacity) - max(0.0, load[new] - capacity))
         if worse > 0.0:
-            state = state * 48271 % 2147483647
+            state = next_minimal(state)
             if state >= 2147483647 * math.exp(-worse / temperature):
                 continue
         load[old], load[new] = before, after

@@ -10,7 +10,7 @@ from makespan.core.control import Control
 from makespan.core.errors import TooLarge
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
-from makespan.partition.model.choices import Choices
+from makespan.partition.model.allowed_counts import Allowed
 
 WIDEST = 1 << 26
 """Sums in a wider range are kept in dictionaries, not in arrays."""
@@ -46,7 +46,7 @@ class Core:
         )
 
 
-def core_of(choices: Choices, reduced: Floats, limit: float) -> Core:
+def core_of(choices: Allowed, reduced: Floats, limit: float) -> Core:
     """Return the entries with a reduced cost up to ``limit``."""
     entries = np.flatnonzero(reduced <= limit)
     row = np.searchsorted(choices.high, entries, side="right")
@@ -68,7 +68,12 @@ class CoreResult:
 
 
 def solve_core(
-    choices: Choices, reduced: Floats, tasks: int, least: float, worst: float, control: Control
+    choices: Allowed,
+    reduced: Floats,
+    tasks: int,
+    least: float,
+    worst: float,
+    control: Control,
 ) -> CoreResult:
     """Return the entries with the least sum of reduced costs whose counts add up to the tasks.
 

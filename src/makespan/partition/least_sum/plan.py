@@ -1,4 +1,4 @@
-"""The frame of methods that search a table: aim, search, explanation, and a plan that is late."""
+"""The frame of methods that search a table: target, search, explanation, a plan that is late."""
 
 from __future__ import annotations
 
@@ -12,66 +12,65 @@ from makespan.core.solution import Objective, Solution
 from makespan.partition.answer import counts_of
 from makespan.partition.plan import no_plan, plan, sum_at
 from makespan.partition.problem import Partition
-from makespan.partition.threshold.aim import Aim, aim_of, cap_of, explanation
-from makespan.partition.threshold.quick import GRACE, quick_entries
-from makespan.partition.threshold.search import value_of
+from makespan.partition.threshold.search import GRACE, quick_entries, value_of
 from makespan.partition.threshold.sums import Ends, Expired, Sums, sums_of
+from makespan.partition.threshold.target import Target, cap_of, explanation, target_of
 
 LATE_PLAN = "the time was up: the best plan found until then"
 
-Search = Callable[[Sums, Aim], Solution | None]
-"""From the sums of the table and the aim to a solution; None where there is no plan."""
+Search = Callable[[Sums, Target], Solution | None]
+"""From the sums of the table and the target to a solution; None where there is no plan."""
 
 
-def aimed_plan(problem: Partition, control: Control, search: Search) -> Solution:
+def plan_for_target(problem: Partition, control: Control, search: Search) -> Solution:
     """Return what ``search`` finds, why there is no plan, or some plan where the time is up."""
     sums = sums_of(problem.choices, control=control)
-    aim: Aim | None = None
+    target: Target | None = None
     try:
-        aim = aim_of(problem, sums, control)
-        found = None if aim.infeasible is not None else search(sums, aim)
+        target = target_of(problem, sums, control)
+        found = None if target.infeasible is not None else search(sums, target)
     except Expired as expired:
-        return late_plan(problem, aim, expired)
+        return late_plan(problem, target, expired)
     if found is None:
-        return no_plan(aim.infeasible or explanation(problem, sums, control))
+        return no_plan(target.infeasible or explanation(problem, sums, control))
     return found
 
 
-def late_plan(problem: Partition, aim: Aim | None, expired: Expired) -> Solution:
+def late_plan(problem: Partition, target: Target | None, expired: Expired) -> Solution:
     """Return the best plan known when the time was up, or another plan that is found quickly.
 
     The bound of a makespan is the greatest limit known to be infeasible.
     """
     bound = value_of(expired.bound) if problem.objective == "makespan" else None
     entries = None
-    if aim is not None and expired.feasible is not None and problem.objective == "makespan":
-        entries = _traced(problem, expired.feasible, aim.tasks)
-    return quick_plan(problem, aim, entries, (LATE_PLAN,), bound)
+    if target is not None and expired.feasible is not None and problem.objective == "makespan":
+        entries = _traced(problem, expired.feasible, target.tasks)
+    return quick_plan(problem, target, entries, (LATE_PLAN,), bound)
 
 
 def quick_plan(
     problem: Partition,
-    aim: Aim | None,
+    target: Target | None,
     entries: Integers | None,
     notes: tuple[str, ...],
     bound: float | None = None,
 ) -> Solution:
     """Return the plan with these ``entries``, or one that is found quickly; nothing is proved.
 
-    Without an ``aim``, and where ``require`` is "most", as many tasks are split as the greatest
+    Without an ``target``, and where ``require`` is "most", as many tasks are split as the greatest
     counts allow, or none: that fewer are the most was not proved.
     """
     if entries is None and not len(problem.choices.empty_rows):
-        tasks = _most(problem) if aim is None else aim.tasks
+        tasks = _tasks_split(problem) if target is None else target.tasks
         entries = quick_entries(problem.choices, tasks, cap_of(problem))
     if entries is None:
         return Solution(schedule=None, lower_bound=bound)
-    aims = () if aim is None else aim.notes
+    remarks = () if target is None else target.notes
     found = plan(
         problem,
         entries,
         optimal=False,
-        notes=(*aims, *notes),
+        notes=(*remarks, *notes),
         lower_bound=bound,
         objective=objective_of(problem, entries),
     )
@@ -90,7 +89,7 @@ def _one_point(problem: Partition, found: Solution) -> Solution:
     return replace(found, details=details)
 
 
-def _most(problem: Partition) -> int:
+def _tasks_split(problem: Partition) -> int:
     if problem.require == "all":
         return problem.tasks
     ends = sums_of(problem.choices).ends(cap_of(problem), None, None)

@@ -2,5 +2,8 @@
 
 AUTO = ("monotone", "threshold", "total", "lexicographic", "pareto", "any-plan")
 """What ``auto`` tries in turn."""
-SHARED = {"sums": ("lexicographic", "total"), "unit-tasks": ("marin", "olar")}
+SHARED = {
+    "published": ("dynamic-programming", "marin", "olar"),
+    "sums": ("lexicographic", "pareto", "total"),
+}
 """The files that hold several methods, which are alike."""

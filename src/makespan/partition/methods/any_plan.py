@@ -8,9 +8,9 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Objective, Solution
 from makespan.partition.least_sum.plan import quick_plan
-from makespan.partition.least_sum.preference import NOT_LOOKED_AT
 from makespan.partition.methods.monotone import threshold_of
 from makespan.partition.model.curves import Curves
+from makespan.partition.plan import NOT_LOOKED_AT
 from makespan.partition.problem import Partition
 from makespan.partition.timing import timed
 

@@ -1,23 +1,31 @@
-"""The least sum of times or energies, alone or beside the makespan: price per task, core, proof."""
+"""The least sum of times or energies, alone or beside the makespan, and their whole front."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.solution import Objective, Solution
-from makespan.partition.least_sum.pairs import energy_then_time, time_then_energy
-from makespan.partition.least_sum.plan import aimed_plan
+from makespan.core.solution import Objective, Solution, front_in_words
+from makespan.partition.least_sum.front import (
+    Front,
+    Step,
+    energy_then_time,
+    front,
+    time_then_energy,
+)
+from makespan.partition.least_sum.plan import late_plan, objective_of, plan_for_target
 from makespan.partition.least_sum.search import LATE, LeastSum, least_sum
-from makespan.partition.model.choices import Choices
-from makespan.partition.needs import A_PAIR, LEAST_SUM, NO_OTHER_PREFERENCE
+from makespan.partition.model.allowed_counts import Allowed
+from makespan.partition.needs import A_FRONT, A_PAIR, LEAST_SUM, NO_OTHER_PREFERENCE
 from makespan.partition.plan import plan
 from makespan.partition.problem import Partition
-from makespan.partition.threshold.aim import Aim
-from makespan.partition.threshold.sums import Sums
+from makespan.partition.threshold.search import value_of
+from makespan.partition.threshold.sums import Expired, Sums
+from makespan.partition.threshold.target import Target
 
-Find = Callable[[Choices, Sums, int, int, Control], LeastSum | None]
+Find = Callable[[Allowed, Sums, int, int, Control], LeastSum | None]
 """From choices, their sums, tasks, the greatest cost allowed (bits) and the control to a plan."""
 
 
@@ -32,7 +40,7 @@ Find = Callable[[Choices, Sums, int, int, Control], LeastSum | None]
 def total(problem: Partition, control: Control) -> Solution:
     """Least sum of all resources' times, or energies, by the deadline if there is one."""
 
-    def find(choices: Choices, _: Sums, tasks: int, cap: int, control: Control) -> LeastSum | None:
+    def find(choices: Allowed, _: Sums, tasks: int, cap: int, control: Control) -> LeastSum | None:
         table = choices.table
         weights = table.values if problem.objective == "total" else table.energies
         assert weights is not None
@@ -60,16 +68,76 @@ def lexicographic(problem: Partition, control: Control) -> Solution:
 def _sum_plan(problem: Partition, control: Control, name: str, find: Find) -> Solution:
     """Return the plan that ``find`` finds, with its sum as the objective ``name``."""
 
-    def search(sums: Sums, aim: Aim) -> Solution | None:
-        found = find(problem.choices, sums, aim.tasks, aim.cap, control)
+    def search(sums: Sums, target: Target) -> Solution | None:
+        found = find(problem.choices, sums, target.tasks, target.cap, control)
         if found is None:
             return None
         return plan(
             problem,
             found.entries,
             optimal=found.proved,
-            notes=aim.notes if found.proved else (*aim.notes, LATE),
+            notes=target.notes if found.proved else (*target.notes, LATE),
             objective=Objective(name=name, value=found.value, bound=found.bound),
         )
 
-    return aimed_plan(problem, control, search)
+    return plan_for_target(problem, control, search)
+
+
+@register(
+    "partition",
+    name="pareto",
+    needs=(A_FRONT, NO_OTHER_PREFERENCE),
+    proves="between the times of two points, no plan has less energy than the first",
+    complexity="one total per point, and up to two more for the first 64",
+    source="Haimes, Lasdon and Wismer 1971 (ε-constraint); the problem of Khaleghzadeh et al. 2021",
+)
+def pareto(problem: Partition, control: Control) -> Solution:
+    """Every pair of time and energy that no plan beats in both; the schedule is the fastest.
+
+    Both ends are found first, then what is between them. The details hold ``front``: time, energy
+    and counts by increasing time; and ``unknown``: pairs of times between which there may be
+    other points, as the time was up. Outside these nothing is missing.
+    """
+
+    def search(sums: Sums, target: Target) -> Solution | None:
+        try:
+            found = front(problem.choices, sums, target.tasks, target.cap, control)
+        except Expired as expired:
+            return late_plan(problem, target, expired)
+        if found is None:
+            return None
+        entries = found.steps[0].entries
+        points = [(value_of(step.first), step.energy) for step in found.steps]
+        proved = not found.unknown
+        return plan(
+            problem,
+            entries,
+            optimal=proved,
+            objective=None if proved else objective_of(problem, entries),
+            notes=(*target.notes, front_in_words(points, "energy"), *_cut(found)),
+            details={
+                "front": [_point(problem, step) for step in found.steps],
+                "unknown": [list(times) for times in found.unknown],
+            },
+        )
+
+    return plan_for_target(problem, control, search)
+
+
+def _point(problem: Partition, step: Step) -> dict[str, Any]:
+    counts = problem.choices.table.counts_at(step.entries).tolist()
+    named = dict(zip(problem.machines, counts, strict=True))
+    return {"time": value_of(step.first), "energy": step.energy, "counts": named}
+
+
+def _cut(found: Front) -> tuple[str, ...]:
+    """Say what part of the front may lack points."""
+    if not found.unknown:
+        return ()
+    low, high = found.unknown[0][0], found.unknown[-1][1]
+    gaps = len(found.unknown)
+    where = f" in {gaps} gaps" if gaps > 1 else ""
+    return (
+        f"the time was up: other points may lie between {low:.4g} s and {high:.4g} s{where}; "
+        "elsewhere the front is complete",
+    )

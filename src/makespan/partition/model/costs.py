@@ -18,8 +18,7 @@ from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, quoted, re
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
-from makespan.partition.model.curves import Curve, Curves, tabulated
-from makespan.partition.model.samples import INTERPOLATIONS, Samples
+from makespan.partition.model.curves import INTERPOLATIONS, Curve, Curves, Samples, tabulated
 from makespan.partition.model.table import NO_LIMIT, Row, Table, read_only, table_of
 
 LARGEST_COUNT = (1 << 53) - 1
@@ -151,7 +150,7 @@ def _fits(
     given: Sequence[Given], limits: Sequence[tuple[int, int]], tasks: int, mistakes: Mistakes
 ) -> bool:
     """Whether the costs that functions and samples stand for fit into memory."""
-    made = [_made(row.costs, *limit, tasks) for row, limit in zip(given, limits, strict=True)]
+    made = [_entries(row.costs, *limit, tasks) for row, limit in zip(given, limits, strict=True)]
     try:
         claim(BYTES * sum(made), f"a table of {sum(made):,} costs")
     except TooLarge as error:
@@ -165,7 +164,7 @@ def _fits(
     return True
 
 
-def _made(costs: Any, lower: int, upper: int, tasks: int) -> int:
+def _entries(costs: Any, lower: int, upper: int, tasks: int) -> int:
     """Return how many entries of a row are made up from a function, or between samples."""
     if isinstance(costs, (Affine, Curve)) or callable(costs):
         return max(0, min(upper, tasks) - lower + 1)

@@ -18,13 +18,12 @@ import numpy as np
 
 from makespan.core.cached import cached_property
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.arrays import Integers, frozen
 from makespan.core.system.memory import claim
-from makespan.partition.model.choices import Choices, least_of_block
+from makespan.partition.model.allowed_counts import Allowed, least_of_block
 
 FEW = 1 << 14
-BUDGET = 1 << 24
-"""After so many words of sets the clock is read."""
+BUDGET = 1 << 24  # words of sets after which the clock is read
 LARGE_SET = 1 << 16
 BEYOND = int(np.iinfo(np.int64).max)
 
@@ -106,7 +105,7 @@ class Sums(Protocol):
         """Return the greatest sum up to ``width`` of steps from the given side."""
 
 
-def sums_of(choices: Choices, bits: Integers | None = None, control: Control | None = None) -> Sums:
+def sums_of(choices: Allowed, bits: Integers | None = None, control: Control | None = None) -> Sums:
     """Return the sums for the costs of ``choices``, or for other costs with these ``bits``.
 
     Compiled for large tables, NumPy and Python integers for small ones. With a ``control``,
@@ -120,7 +119,7 @@ def sums_of(choices: Choices, bits: Integers | None = None, control: Control | N
 class PlainSums:
     """The twin for small tables: sets of sums are Python integers, bit t for sum t."""
 
-    def __init__(self, choices: Choices, bits: Integers, control: Control | None = None) -> None:
+    def __init__(self, choices: Allowed, bits: Integers, control: Control | None = None) -> None:
         self.choices = choices
         self.bits = bits
         self.control = control
@@ -253,7 +252,7 @@ class CompiledSums:
     """Bit sets in 64-bit words, in compiled loops that skip blocks of too high costs."""
 
     def __init__(
-        self, choices: Choices, bits: Integers | None, control: Control | None = None
+        self, choices: Allowed, bits: Integers | None, control: Control | None = None
     ) -> None:
         self.choices = choices
         self.control = control
@@ -261,16 +260,14 @@ class CompiledSums:
         self.least = choices.least_of_block
         self.containing = choices.containing if bits is None else {}
         if bits is not None:
-            self.bits = bits.view()
-            self.bits.flags.writeable = False
+            self.bits = frozen(bits.view())
             self.least = least_of_block(self.bits)
 
     def largest_least(self) -> int:
         from makespan.partition.model.scan_kernels import largest_least
 
-        return max(
-            0, int(largest_least(self.bits, self.least, self.choices.low, self.choices.high))
-        )
+        found = largest_least(self.bits, self.least, self.choices.low, self.choices.high)
+        return max(0, int(found))
 
     def least_above(self, limit: int) -> int:
         from makespan.partition.model.scan_kernels import least_above
@@ -297,7 +294,7 @@ class CompiledSums:
         if width <= 0:
             return width == 0
         reached = self._add_rows(ends, width, ends.from_top(tasks), None, early=True)
-        return reached is not None and _has_last(reached)
+        return reached is not None and reached.has_target()
 
     def most(self, ends: Ends, width: int, from_top: bool) -> int:
         reached = self._add_rows(ends, width, from_top, None, early=False, divides=False)
@@ -315,10 +312,9 @@ class CompiledSums:
             return None
         stored: list[np.ndarray] = []
         reached = self._add_rows(ends, width, top, stored, early=False)
-        if reached is None or not _has_last(reached):
+        if reached is None or not reached.has_target():
             return None
-        entries = np.empty(len(self.choices), dtype=np.int64)
-        view = self._view(ends, width, top)
+        entries, view = np.empty_like(ends.first), self._view(ends, width, top)
         trace(view, ends.first, ends.last, reached.unit, stored[0], entries)
         return entries
 
@@ -381,9 +377,8 @@ class _Reached:
     unit: int
     target: int
 
-
-def _has_last(reached: _Reached) -> bool:
-    return bool(int(reached.bits[-1]) >> (reached.target & 63) & 1)
+    def has_target(self) -> bool:
+        return bool(int(self.bits[-1]) >> (self.target & 63) & 1)
 
 
 def _distinct(values: Integers) -> Integers:
@@ -393,7 +388,7 @@ def _distinct(values: Integers) -> Integers:
     return np.concatenate([ordered[:1], ordered[1:][changes]])
 
 
-def ends_at(choices: Choices, limit: int, first: Integers, last: Integers) -> Ends:
+def ends_at(choices: Allowed, limit: int, first: Integers, last: Integers) -> Ends:
     """Return the ends with the sums of their counts."""
     table = choices.table
     return Ends(

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.network.ways import Ports
+from makespan.core.network.interconnect import Ports
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.reduction.bounding.distances import distances, shortest
-from makespan.reduction.model.growth import ROUNDING
-from makespan.reduction.model.statement import Bools
+from makespan.reduction.bounding import distances, shortest
+from makespan.reduction.bounding.growth import ROUNDING
+from makespan.reduction.model import Bools
 from makespan.reduction.problem import Reduction
 
 FEW_MACHINES = 200

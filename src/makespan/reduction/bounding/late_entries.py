@@ -22,8 +22,8 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.reduction.bounding.cuts import Directed, directed, groups, without_shared
-from makespan.reduction.model.growth import ROUNDING
-from makespan.reduction.model.statement import Bools
+from makespan.reduction.bounding.growth import ROUNDING
+from makespan.reduction.model import Bools
 from makespan.reduction.problem import Reduction
 
 MOST_MACHINES = 64

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from makespan.reduction.bounding.cuts import cuts
-from makespan.reduction.model.growth import ROUNDING, last_arrival
+from makespan.reduction.bounding.growth import ROUNDING, last_arrival
 from makespan.reduction.model.validation import most_segments
 from makespan.reduction.problem import Reduction
 

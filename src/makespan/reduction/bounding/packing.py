@@ -21,11 +21,11 @@ import numpy as np
 from makespan.backends.repeated import Unsolved
 from makespan.core.numeric.arrays import Floats
 from makespan.core.system.startup import startup
-from makespan.reduction.bounding.amounts import Amounts
+from makespan.reduction.bounding import distances
 from makespan.reduction.bounding.cuts import groups
-from makespan.reduction.bounding.distances import distances
-from makespan.reduction.model.growth import ROUNDING
-from makespan.reduction.model.statement import Bools
+from makespan.reduction.bounding.flows import Amounts
+from makespan.reduction.bounding.growth import ROUNDING
+from makespan.reduction.model import Bools
 from makespan.reduction.problem import Reduction
 
 MOST_MACHINES = 64
@@ -149,7 +149,7 @@ class _Programme(Amounts):
     def shallow(self, most: float) -> Floats:
         """Return amounts that take no longer than that, and make least detours."""
         limits = [most, *[1.0] * len(self.detours)]
-        self.programme.aim([0.0, *self.detours], limits)
+        self.programme.change_objective([0.0, *self.detours], limits)
         return self.solved()
 
     @property

@@ -30,9 +30,27 @@ AUTO = (
 )
 """What ``auto`` tries in turn."""
 SHARED = {
-    "trees": ("binary", "binomial", "chain", "k-nomial", "star", "two-tree"),
-    "destinations": ("backfilling", "greedy-trees"),
-    "reduce-then-broadcast": ("reduce-scatter-all-gather", "reduce-then-broadcast"),
-    "exchange": ("bruck", "direct", "recursive-doubling", "ring"),
+    "destinations": ("backfilling", "exhaustive", "greedy-trees"),
+    "halves": (
+        "binary",
+        "binomial",
+        "branch-and-bound",
+        "bruck",
+        "chain",
+        "circulant",
+        "direct",
+        "given-plan",
+        "k-nomial",
+        "rarest-first",
+        "recursive-doubling",
+        "reduce-scatter-all-gather",
+        "reduce-then-broadcast",
+        "ring",
+        "shortest-paths",
+        "single-segment",
+        "star",
+        "tree-packing",
+        "two-tree",
+    ),
 }
 """The files that hold several methods, which are alike."""

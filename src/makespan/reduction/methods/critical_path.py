@@ -7,22 +7,17 @@ import sys
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.registry import find_method, register
+from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.reduction.answer import logged
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.needs import (
-    FREE_ORDER,
-    GIVEN_COUNT,
-    OPEN_PLAN,
-    UNEVEN_TIMES,
-    at_most,
-    is_tried,
-)
+from makespan.reduction.halves.merging import reduce_scatter_all_gather
+from makespan.reduction.halves.rarest_first import rarest_first
+from makespan.reduction.heuristics.critical_path import Shortening
+from makespan.reduction.heuristics.symmetry import Plan
+from makespan.reduction.needs import ALONG_CRITICAL_PATH, BY_CP_SAT, is_tried
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.critical_path import Shortening
-from makespan.reduction.rules.rotation import Plan
-from makespan.reduction.rules.steps import logged
-from makespan.reduction.sends import claim_sends, sends_in, shared_links, tables_of
+from makespan.reduction.sends import claim_sends, shared_links, tables_of
 
 TIMED = 1_000_000  # sends in a run
 STALE = 60  # runs that were of no use, before it is given up
@@ -30,14 +25,13 @@ SHARE = 0.5  # of the time that is left, where exact search follows
 FEW_RUNS = {"restarts": 20, "rebuilds": 0}
 MOST_LATER = 0.1
 """By what part plans that are gone on from may end later than the best one, at most."""
-MOST_SENDS = 100_000
 
 
 @register(
     "reduction",
     name="critical-path",
-    needs=(GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
-    reach=(UNEVEN_TIMES, at_most(MOST_SENDS, "sends", sends_in)),
+    needs=ALONG_CRITICAL_PATH.needs,
+    reach=ALONG_CRITICAL_PATH.reach,
     complexity="O(n m) a try",
     source="van Laarhoven, Aarts and Lenstra 1992; record-to-record travel, Dueck 1993",
 )
@@ -53,7 +47,7 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
     search = _shortening(problem, control)
     search.take(Plan.of(problem, known), backward=False)
     rows = max(1, len(search.plan.rows))
-    more_comes = is_tried(problem, "cp-sat")
+    more_comes = is_tried(problem, BY_CP_SAT)
     best = search.run(0)
     with control.sharing(SHARE if more_comes else 1.0):
         for _ in range(sys.maxsize if runs is None else runs):
@@ -76,8 +70,8 @@ def unit_of(problem: Reduction) -> float:
 def _first(problem: Reduction, control: Control) -> Solution:
     """Return a plan to start from."""
     if problem.statement.one_way:
-        return find_method("reduction", "rarest-first").run(problem, control, **FEW_RUNS)
-    return find_method("reduction", "reduce-scatter-all-gather").run(problem, control, restarts=1)
+        return rarest_first(problem, control, **FEW_RUNS)
+    return reduce_scatter_all_gather(problem, control, restarts=1)
 
 
 def _shortening(problem: Reduction, control: Control) -> Shortening:

@@ -12,8 +12,12 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.reduction.answer import logged
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.methods import trees
+from makespan.reduction.halves import trees
+from makespan.reduction.halves.shortest_paths import quickest_ways
+from makespan.reduction.heuristics.order import ordered
+from makespan.reduction.heuristics.symmetry import broadcast_of
 from makespan.reduction.needs import (
     A_REDUCTION,
     BACKFILLING_ORDER,
@@ -22,13 +26,10 @@ from makespan.reduction.needs import (
     OPEN_PLAN,
     at_most,
 )
+from makespan.reduction.notebook.search import MAX_LISTED, search
+from makespan.reduction.notebook.trees import all_trees
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.order import ordered
-from makespan.reduction.rules.reversal import broadcast_of
-from makespan.reduction.rules.routes import quickest_ways
-from makespan.reduction.rules.steps import logged
-from makespan.reduction.search.trees import all_trees
-from makespan.reduction.sends import Sends, claim_sends, sends_in, tables_of
+from makespan.reduction.sends import Sends, claim_sends, float_tables_of, sends_in, tables_of
 from makespan.reduction.timing import in_order
 
 ALL_UP_TO = 30_000
@@ -169,3 +170,60 @@ def _move(parents: Integers, rng: np.random.Generator, links: Any) -> None:
         above = int(parents[above, segment])
     if above != machine:
         parents[machine, segment] = target
+
+
+MAX_MACHINES = 8
+FEW_MACHINES = at_most(MAX_MACHINES, "machines", lambda problem: len(problem.machines))
+
+
+@register(
+    "reduction",
+    name="exhaustive",
+    needs=(A_REDUCTION, GIVEN_COUNT, OPEN_PLAN, GREEDY_ORDER, FEW_MACHINES),
+    proves="all n^((n-2)m) valid solutions, merged where they meet (order = 'greedy')",
+    complexity="O(S n^n) for S distinct states a segment",
+    source="array reduction notebook, find_min; corrected: exact ties, the root keeps its name",
+)
+def exhaustive(
+    problem: Reduction,
+    control: Control,
+    *,
+    compatible: bool = False,
+    listed: int = MAX_LISTED,
+) -> Solution:
+    """Search all destinations under the greedy rule, with the counts of the notebook.
+
+    ``compatible`` computes in floats as the notebook does, to the bit. The distinct optima are
+    listed where there are at most ``listed`` optima.
+    """
+    claim_sends(problem)
+    if control.expired():
+        return Solution(schedule=None, notes=("the time was up before the search began",))
+    tables = float_tables_of(problem) if compatible else tables_of(problem)
+    tables = tables.over(len(problem.machines))
+    transfer, latency, reduce, size, unit = tables
+    found = search(
+        transfer, latency, reduce, size, control=control, listed=listed, compatible=compatible
+    )
+    if found is None:
+        return Solution(schedule=None, notes=("the time was up before the search was through",))
+    sends, _ = ordered(problem, found.best, "greedy")
+    value = float(found.value) if unit is None else float(int(found.value) * unit)
+    told: dict[str, Any] = {  # what the notebook prints
+        "makespan": value,
+        "tested": found.tested,
+        "valid": found.valid,
+        "optimal": found.optimal,
+    }
+    counted = (
+        f"of {found.tested} destinations tested, {found.valid} are valid, {found.optimal} optimal"
+    )
+    if found.solutions is not None:  # as ``destinations`` takes them: counted from 1
+        counted += f", {len(found.solutions)} of these distinct up to renaming machines"
+        told["distinct"] = [(solution + 1).tolist() for solution in found.solutions]
+    return Solution(
+        schedule=in_order(problem, sends),
+        optimal=problem.order == "greedy" and not compatible,
+        details={"exhaustive": told},
+        notes=(counted,),
+    )

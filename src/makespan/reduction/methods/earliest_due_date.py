@@ -7,32 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.control import Control
-from makespan.core.deadline_thread import stoppable
+from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import Integers
-from makespan.core.registry import find_method, register
+from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.reduction.answer import logged
+from makespan.reduction.bounding.growth import arrivals
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.methods.hierarchical import rotated
-from makespan.reduction.methods.rarest_first import STYLES, WATCHED_FROM, Spreader
-from makespan.reduction.model.growth import arrivals
-from makespan.reduction.needs import (
-    AN_ALL_REDUCE,
-    FREE_ORDER,
-    GIVEN_COUNT,
-    ONE_PORT,
-    OPEN_PLAN,
-    at_most,
-    is_tried,
-)
+from makespan.reduction.halves.merging import reduce_then_broadcast
+from makespan.reduction.halves.rarest_first import STYLES, WATCHED_FROM, Spreader
+from makespan.reduction.heuristics.allreduce_edd import Aim, Costs, Growth, combine_and_copy
+from makespan.reduction.heuristics.allreduce_edd_phases import MANNERS
+from makespan.reduction.heuristics.critical_path import Shortening
+from makespan.reduction.heuristics.hierarchical_exchange import rotated
+from makespan.reduction.heuristics.rarest_first import spread
+from makespan.reduction.heuristics.symmetry import Plan, Trees, grown
+from makespan.reduction.needs import ALONG_CRITICAL_PATH, BY_DUE_DATES, is_tried
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.critical_path import Shortening
-from makespan.reduction.rules.due_date_phases import MANNERS
-from makespan.reduction.rules.due_dates import Aim, Costs, Growth, combine_and_copy
-from makespan.reduction.rules.rotation import Plan, Trees, grown
-from makespan.reduction.rules.spreading import spread
-from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import (
     Tables,
     claim_sends,
@@ -42,7 +34,6 @@ from makespan.reduction.sends import (
 
 STEPS_IN_ALL = 400_000_000
 RUNS_A_SEND = 100
-LOOKS_IN_REACH = 20_000_000  # about a fifth of a second a run
 TRIED_FIRST = 8  # runs with open and with given trees, before those with the better plan go on
 DEVIATION = 0.015  # by how much a plan that is gone on from may end later than the best one
 SPREADS = (0.0, 0.0, 0.5, 1.0, 3.0)
@@ -99,10 +90,8 @@ class Settings:
 @register(
     "reduction",
     name="earliest-due-date",
-    needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, ONE_PORT),
-    reach=(
-        at_most(LOOKS_IN_REACH, "sends times segments", lambda each: sends_in(each) * each.items),
-    ),
+    needs=BY_DUE_DATES.needs,
+    reach=BY_DUE_DATES.reach,
     complexity="O(n m (n + m)) a run",
     source="Jackson 1955: due before the segment is complete, or all are; forwards and backwards "
     "in turn as in Valls, Ballestín and Quintanilla 2005; Dueck 1993; van Laarhoven et al. 1992",
@@ -122,9 +111,8 @@ def earliest_due_date(
     and with none.
     """
     claim_sends(problem)
-    parts = find_method("reduction", "reduce-then-broadcast").run
     with control.aside():
-        known = control.known_or(lambda: parts(problem, control, restarts=1))
+        known = control.known_or(lambda: reduce_then_broadcast(problem, control, restarts=1))
     lower_bound = best_bound(problem)
     searches = [
         _Search(problem, control, known, lower_bound, rotations)
@@ -139,7 +127,7 @@ def earliest_due_date(
     search, count = searches[-1], sends_in(problem)
     runs = min(RUNS_A_SEND, 1 + STEPS_IN_ALL // (1 + count**2 * problem.items)) * count
     ran = shortened = 0  # sends planned and shortened since that led to a better plan
-    more_comes = control.incumbent is not None and is_tried(problem, "critical-path")
+    more_comes = control.incumbent is not None and is_tried(problem, ALONG_CRITICAL_PATH)
     with control.sharing(BEFORE if more_comes else 1.0):
         for _ in range(runs if restarts is None else restarts):
             if search.best <= search.least or control.expired():

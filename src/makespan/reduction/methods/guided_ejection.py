@@ -7,13 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.control import Control
-from makespan.core.deadline_thread import stoppable
-from makespan.core.registry import Need, find_method, register
+from makespan.core.control import Control, stoppable
+from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.reduction.answer import logged
+from makespan.reduction.bounding.growth import last_arrival
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.model.growth import last_arrival
+from makespan.reduction.halves.merging import reduce_then_broadcast
+from makespan.reduction.halves.rarest_first import rarest_first
+from makespan.reduction.heuristics.ejection import eject_and_insert
+from makespan.reduction.heuristics.symmetry import Plan, schedule_from_copies
 from makespan.reduction.needs import (
     FREE_ORDER,
     GIVEN_COUNT,
@@ -24,10 +28,6 @@ from makespan.reduction.needs import (
     one_way,
 )
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.ejection import eject_and_insert
-from makespan.reduction.rules.reversal import schedule_from_copies
-from makespan.reduction.rules.rotation import Plan
-from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import claim_sends, sends_in
 
 MOST_SENDS, MOST_ROUNDS = 600_000, 2_000
@@ -119,8 +119,8 @@ def guided_ejection(problem: Reduction, control: Control, *, tries: int | None =
             end = np.inf if best is None else best.makespan
             packings = [each for each in packings if each.promises(end) and end > bound]
     if best is None:
-        parts = "reduce-then-broadcast" if problem.collective == "all-reduce" else "rarest-first"
-        best = find_method("reduction", parts).run(problem, control, restarts=1).schedule
+        parts = reduce_then_broadcast if problem.collective == "all-reduce" else rarest_first
+        best = parts(problem, control, restarts=1).schedule
         assert best is not None
     found = Solution(schedule=best, lower_bound=lower_bound, stopped=best.makespan > bound)
     return logged(problem, control, found, backwards=problem.collective != "all-reduce")

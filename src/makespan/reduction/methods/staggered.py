@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.control import Control
-from makespan.core.deadline_thread import stoppable
+from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
+from makespan.reduction.answer import logged
+from makespan.reduction.bounding.growth import arrivals
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.model.growth import arrivals
+from makespan.reduction.heuristics.backfill_copies import into_gaps
+from makespan.reduction.heuristics.symmetry import Plan
 from makespan.reduction.needs import (
     AN_ALL_REDUCE,
     FREE_ORDER,
@@ -22,9 +24,6 @@ from makespan.reduction.needs import (
     SAME_TIMES,
 )
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.into_gaps import into_gaps
-from makespan.reduction.rules.rotation import Plan
-from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import claim_sends, sends_in, tables_of
 
 MANY, FEW = 20_000, 64  # sends and segments

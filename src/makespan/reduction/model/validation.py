@@ -15,9 +15,7 @@ from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
 from makespan.core.network.interconnect import Interconnect
 from makespan.core.numeric.arrays import Floats, frozen
-from makespan.reduction.model import given_plans
-from makespan.reduction.model.links import links_of, unreachable
-from makespan.reduction.model.statement import Collective, statement_of
+from makespan.reduction.model import Collective, given_plans, links_of, statement_of, unreachable
 
 MAX_MACHINES = 100_000
 MAX_SEGMENTS = 10_000_000

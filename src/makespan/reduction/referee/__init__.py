@@ -16,10 +16,9 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
 from makespan.reduction.problem import Reduction, segment_name
-from makespan.reduction.referee.combining import reductions
 from makespan.reduction.referee.given import given_plan
-from makespan.reduction.referee.ports import ports, readiness
 from makespan.reduction.referee.reading import SHOWN, TOLERANCE, Plan
+from makespan.reduction.referee.resources import ports, readiness, reductions
 
 
 def violations(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:

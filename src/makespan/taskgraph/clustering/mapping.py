@@ -16,7 +16,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.core.steps import Step, listed, number
-from makespan.taskgraph.clustering.clusters import (
+from makespan.taskgraph.clustering import (
     Clustering,
     clustering_of,
     clustering_seconds,
@@ -24,9 +24,9 @@ from makespan.taskgraph.clustering.clusters import (
     numbered,
 )
 from makespan.taskgraph.levels import by_level
-from makespan.taskgraph.placing.given import one_by_one
-from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.steps import Steps, braced
+from makespan.taskgraph.list_scheduling.assigned import one_by_one
+from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.steps import Steps, braced
 from makespan.taskgraph.problem import TaskGraph
 
 EXACT_UP_TO = 7
@@ -50,7 +50,7 @@ def planned(
     """
     with control.reserving(clustering_seconds(problem.dag)):
         if control.expired():
-            return Solution(schedule=in_time(problem, control))
+            return Solution(schedule=fallback_plan(problem, control))
         merged_clusters = merged(problem, control, clustering.cluster, weights[0], steps)
         machine_of = mapped(problem, control, merged_clusters, steps)
     level = priority
@@ -238,7 +238,7 @@ def ordered(problem: TaskGraph, control: Control, machine_of: Integers, level: F
     """Place the tasks on their machines by level; transfers start as soon as the source ends."""
     order = by_level(problem.dag, level)
     schedule = one_by_one(problem, machine_of, order, expired=control.expired)
-    return in_time(problem, control) if schedule is None else schedule
+    return fallback_plan(problem, control) if schedule is None else schedule
 
 
 def _log_order(problem: TaskGraph, steps: Steps, schedule: Schedule) -> None:

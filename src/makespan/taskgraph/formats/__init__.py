@@ -78,10 +78,10 @@ READERS = {
     ".stg": "stg:read",
     ".dot": "dot:read",
     ".gv": "dot:read",
-    ".graphml": "graphml:read",
-    ".gxl": "gxl:read",
-    ".dax": "dax:read",
-    ".xml": "dax:read",
+    ".graphml": "xml:read_graphml",
+    ".gxl": "xml:read_gxl",
+    ".dax": "xml:read_dax",
+    ".xml": "xml:read_dax",
 }
 """Module and function that read a text, by suffix."""
 

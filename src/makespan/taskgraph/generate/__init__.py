@@ -9,7 +9,7 @@ import numpy as np
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
-from makespan.core.network.topology import squarish
+from makespan.core.network.checks import squarish
 from makespan.taskgraph.generate.graphs import GENERATORS
 from makespan.taskgraph.model.columns import CORES
 from makespan.taskgraph.model.dag import Dag

@@ -39,8 +39,15 @@ comes once more before the methods that take longer still.
 """
 
 SHARED = {
+    "assigned": ("given-plan", "single-machine"),
+    "clusterings": ("edge-zeroing", "linear-clustering"),
     "completion-times": ("dls", "etf", "mct", "min-min", "max-min", "duplex", "sufferage"),
+    "cp-sat": ("cp-sat", "cp-sat-transfers"),
+    "critical-path": ("cpop", "mcp"),
     "equal-tasks": ("hu", "coffman-graham"),
-    "loss-gain": ("loss", "gain"),
+    "heft": ("heft", "peft", "lookahead"),
+    "list-scheduling": ("list-scheduling", "mapping-heuristic"),
+    "prices": ("loss", "gain", "pareto"),
+    "uncertain-durations": ("monte-carlo", "sample-average"),
 }
 """Files of methods that are alike."""

@@ -197,7 +197,7 @@ class Dag:
         ProblemError
             If a value is not a number, or there are numbers, but under other names only.
         """
-        from makespan.taskgraph.model.networkx_graph import arguments_of
+        from makespan.taskgraph.model.graph_objects import arguments_of
 
         return cls(**arguments_of(graph, work=work, size=size, default_work=default_work))
 
@@ -212,7 +212,7 @@ class Dag:
         size
             ``size(key)`` gives the size of a task's result; 1 for every task if omitted.
         """
-        from makespan.taskgraph.model.dask_graph import tasks_and_edges
+        from makespan.taskgraph.model.graph_objects import tasks_and_edges
 
         return cls(*tasks_and_edges(graph, work=work, size=size))
 

@@ -8,18 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Curves, Drawn, Groups
 from makespan.core.errors import InputError
-from makespan.core.front import Values, points_of
 from makespan.core.numeric.arrays import Integers
-from makespan.core.picture import Bars, Links, Mark, Picture, Role, Row
+from makespan.core.picture import Bars, Curves, Drawn, Groups, Links, Mark, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
-from makespan.drawing.diagram.front import front_curves
+from makespan.core.solution import FrontValues, front_points
+from makespan.drawing.diagram.curves import front_curves
 from makespan.taskgraph.copies import Copies
-from makespan.taskgraph.pictures.graph import graph
+from makespan.taskgraph.list_scheduling.assigned import timed
+from makespan.taskgraph.pictures.diagrams import graph, platform
 from makespan.taskgraph.pictures.groups import charted, groups
-from makespan.taskgraph.pictures.network import platform
-from makespan.taskgraph.placing.given import timed
 from makespan.taskgraph.problem import TaskGraph
 
 NO_DETAILS: Mapping[str, Any] = {}
@@ -112,10 +110,12 @@ def front(
     return front_curves(details, schedule, "price")
 
 
-def alternatives(problem: TaskGraph, details: Mapping[str, Any]) -> list[tuple[Values, Schedule]]:
+def alternatives(
+    problem: TaskGraph, details: Mapping[str, Any]
+) -> list[tuple[FrontValues, Schedule]]:
     """Return the plans of a front, with what each reaches, in the order of their times."""
     found = []
-    for values, point in points_of(details, "price"):
+    for values, point in front_points(details, "price"):
         plan = replace(problem, objective="makespan", sequence=point["sequence"], options={})
         found.append((values, timed(plan)))
     return found

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Groups
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Integers
+from makespan.core.picture import Groups
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.text import short
-from makespan.taskgraph.clustering.clusters import clustering_of
+from makespan.taskgraph.clustering import clustering_of
 from makespan.taskgraph.levels import levels, weights
 from makespan.taskgraph.problem import TaskGraph
 

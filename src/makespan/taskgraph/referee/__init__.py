@@ -9,8 +9,7 @@ import numpy as np
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.problem import TaskGraph
-from makespan.taskgraph.referee.copies import Copies
-from makespan.taskgraph.referee.plan import Plan
+from makespan.taskgraph.referee.plan import Copies, Plan
 
 
 def violations(problem: TaskGraph, schedule: Schedule) -> Iterator[Violation]:

@@ -88,12 +88,12 @@ def test_graphs_run_there(bare_client: Any) -> None:
 
 def test_a_worker_that_joins_gets_the_code(bare: Cluster, bare_client: Any) -> None:
     """Before it gets any work."""
-    found = dask.imap(functions.slow_square, range(2000), bare_client)
+    found = dask.imap(functions.slow_square, range(500), bare_client)
     results = [next(found)]
     bare.add("late")
     bare_client.wait_for_workers(3)
     results += found
-    assert results == [item * item for item in range(2000)]
+    assert results == [item * item for item in range(500)]
     execution = dask.map(functions.slow_square, range(60), bare_client, workers="late")
     assert execution.platform.names == ("late",)
 

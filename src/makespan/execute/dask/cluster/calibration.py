@@ -15,7 +15,7 @@ from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.fit import Fit, Sharing
 from makespan.execute.measured import Measurement
-from makespan.partition.model.samples import Samples
+from makespan.partition.model.curves import Samples
 from makespan.partition.problem import Partition
 
 MASTER_NAME = "client"
@@ -175,7 +175,7 @@ class Calibration(Measurement, HasFrame):
         """Return the problem of splitting so many items over the workers by measured tables.
 
         The cost of each measured count is what it took, of the counts between as interpolated
-        (:class:`makespan.partition.model.samples.Samples`). Above the largest measured count the
+        (:class:`makespan.partition.model.curves.Samples`). Above the largest measured count the
         time grows by the fitted costs; nothing is computed in no time.
 
         Raises

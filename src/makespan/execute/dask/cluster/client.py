@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar, cast
 
 from makespan.core.errors import ExecutionError, InputError
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.execute.dask.cluster.travel import dropped
 
 LOOK_AT_LOOP = 1.0  # seconds between looks whether the event loop still runs

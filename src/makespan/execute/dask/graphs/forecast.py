@@ -9,10 +9,10 @@ from math import inf, nextafter
 import numpy as np
 
 from makespan.core.schedule import Activity, Schedule
+from makespan.taskgraph.list_scheduling import Moved, hops_of
+from makespan.taskgraph.list_scheduling.free_times import Gaps
+from makespan.taskgraph.list_scheduling.insertion import common_fit
 from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.placing.board import Moved, hops_of
-from makespan.taskgraph.placing.gaps import Gaps
-from makespan.taskgraph.placing.insertion import common_fit
 from makespan.taskgraph.problem import TaskGraph
 
 

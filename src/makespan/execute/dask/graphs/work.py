@@ -15,9 +15,9 @@ from makespan.core.cached import cached_property
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import quoted
 from makespan.core.numeric.sorting import inverse
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.model.dask_graph import key_name, sorted_by
+from makespan.taskgraph.model.graph_objects import key_name, sorted_by
 
 
 class Work:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import did_you_mean, keywords_of
-from makespan.core.system.extras import optional
+from makespan.core.system.startup import optional
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import client_or_local
 from makespan.execute.dask.cluster.pickles import function_as_sent, payload

@@ -1,1 +1,0 @@
-"""Plans whose durations turn out otherwise."""

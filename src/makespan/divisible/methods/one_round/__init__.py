@@ -1,1 +1,0 @@
-"""One chunk a worker, without returns."""

@@ -1,1 +1,0 @@
-"""Results return to the master."""

@@ -1,1 +1,0 @@
-"""Loads that lie at several sources."""

@@ -1,1 +1,0 @@
-"""Loads handed down in trees."""

@@ -1,0 +1,1 @@
+"""Kept for comparison and teaching: exact closed forms, and published plans of many rounds."""

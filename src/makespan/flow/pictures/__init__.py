@@ -1,1 +1,0 @@
-"""Plans as pictures, pages and traces."""

@@ -1,0 +1,321 @@
+"""result, schedule or problem → a picture, or a file with one."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from makespan.core.display import Table
+from makespan.core.errors import InputError
+from makespan.core.inputs.suggest import suggesting
+from makespan.core.kind import HasAlternatives
+from makespan.core.picture import Picture
+from makespan.core.problem import Problem, is_problem
+from makespan.core.schedule import Schedule
+from makespan.drawing.gantt.layout import MAX_ROWS
+from makespan.drawing.page.html import Chart, page
+from makespan.drawing.page.tables import answer_tables, still_page
+from makespan.drawing.render import FORMS, as_bytes, as_svg, on_axes, own_figure
+from makespan.drawing.svg import escaped
+from makespan.drawing.text import percent, short
+from makespan.drawing.trace import trace
+from makespan.flow.kinds import kind_of
+from makespan.flow.picture import drawing, misfits_refused, page_diagrams, picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from makespan.flow.result import Result
+
+
+MOST_OTHERS = 1000
+"""Plans of a front that a page holds."""
+
+
+def html(
+    result_or_schedule: Result | Schedule,
+    *,
+    problem: Problem | None = None,
+    beside: Result | Schedule | None = None,
+) -> str:
+    """Return a plan as one self-contained HTML page.
+
+    Parameters
+    ----------
+    result_or_schedule
+        A result, or a schedule alone.
+    problem
+        The problem of a schedule that comes alone, as for :func:`makespan.plot`.
+    beside
+        A second result or schedule, drawn below the first on the same time axis.
+
+    Raises
+    ------
+    InputError
+        If there is nothing that can be drawn.
+    """
+    if not isinstance(result_or_schedule, Schedule):
+        problem = result_or_schedule.problem
+    charts = [chart(result_or_schedule, problem)]
+    if beside is not None:
+        below = chart(beside, problem)
+        drawn = below.picture.with_rows_as(charts[0].picture)
+        if isinstance(beside, Schedule):
+            drawn = replace(drawn, title=f"beside it: makespan {short(beside.makespan)} s")
+        charts.append(replace(below, picture=drawn))
+    title = charts[0].picture.title
+    if beside is not None:
+        kind = f"{problem.kind}: " if problem is not None else ""
+        title = f"{kind}{_name(result_or_schedule)} and {_name(beside)}"
+    return page(charts, title=title)
+
+
+def problem_page(problem: Problem) -> str:
+    """Return the pictures of a problem as one page without scripts."""
+    parts = [
+        f'<h2>{escaped(title)}</h2>\n<div class="wide">{drawn}</div>'
+        for title, drawn in page_diagrams(problem, by=None)
+    ]
+    return still_page(f"A {problem.kind} problem", parts)
+
+
+def _name(plan: Result | Schedule) -> str:
+    """Return what a plan is called beside another."""
+    return "a schedule" if isinstance(plan, Schedule) else plan.method
+
+
+def trace_events(
+    result_or_schedule: Result | Schedule, *, problem: Problem | None = None
+) -> dict[str, Any]:
+    """Return a plan in the Trace Event Format, which Perfetto and chrome://tracing open."""
+    drawn = picture(result_or_schedule, problem=problem)
+    return trace(drawn, _schedule(result_or_schedule))
+
+
+def chart(
+    plan: Result | Schedule, problem: Problem | None = None, *, diagrams: bool = True
+) -> Chart:
+    """Return what a page shows of a plan; pictures beside its chart take the longest."""
+    drawn = picture(plan, problem=problem)
+    schedule = _schedule(plan)
+    if not isinstance(plan, Schedule):
+        return Chart(
+            picture=drawn,
+            schedule=schedule,
+            facts=_facts(plan, drawn),
+            notes=plan.notes,
+            log=plan.log,
+            steps=plan.steps,
+            diagrams=_diagrams(plan) if diagrams else (),
+            tables=(*answer_tables(plan.answer), *_details(plan)),
+            others=_others(plan),
+        )
+    derived: dict[str, Any] = {}
+    if problem is not None:
+        with suppress(InputError), misfits_refused():  # who does what may not be told of any plan
+            derived = kind_of(problem).answer.answer(problem, schedule)
+    facts = (("makespan", f"{schedule.makespan:.10g} s"), *_counts(schedule, drawn))
+    return Chart(
+        picture=drawn,
+        schedule=schedule,
+        facts=facts,
+        tables=answer_tables(derived),
+        diagrams=page_diagrams(plan, problem) if diagrams else (),
+    )
+
+
+def _others(result: Result) -> tuple[Chart, ...]:
+    """Return the plans that a result offers beside its own, such as those of a Pareto front."""
+    room = kind_of(result.problem).pictures
+    if not isinstance(room, HasAlternatives):
+        return ()
+    try:
+        with misfits_refused():
+            found = room.alternatives(result.problem, result.details)[:MOST_OTHERS]
+    except InputError:  # details of a file that are not what this version writes
+        return ()
+    return tuple(
+        Chart(
+            picture=picture(schedule, problem=result.problem),
+            schedule=schedule,
+            facts=tuple((name, short(value, 6)) for name, value in values),
+        )
+        for values, schedule in found
+    )
+
+
+def _diagrams(result: Result) -> tuple[tuple[str, str], ...]:
+    """Return the pictures beside a plan; where its steps are shown, first those of the problem."""
+    own = page_diagrams(result)
+    if not any(step.items for step in result.steps):
+        return own
+    return tuple(dict((*page_diagrams(result.problem, by=None), *own)).items())
+
+
+def _schedule(plan: Result | Schedule) -> Schedule:
+    schedule = plan if isinstance(plan, Schedule) else plan.schedule
+    assert schedule is not None  # `picture` refuses a result without one
+    return schedule
+
+
+def _facts(result: Result, drawn: Picture) -> tuple[tuple[str, str], ...]:
+    facts = [("kind", result.problem.kind), ("method", result.method)]
+    facts.append(("status", result.status.value))
+    if result.objective is not None:
+        facts.append((result.objective.name, f"{result.objective.value:.10g}"))
+        if result.objective.bound is not None:
+            facts.append((f"bound on {result.objective.name}", f"{result.objective.bound:.10g}"))
+    if result.makespan is not None:
+        facts.append(("makespan", f"{result.makespan:.10g} s"))
+    if result.lower_bound is not None:
+        facts.append(("lower bound", f"{result.lower_bound:.10g} s"))
+    if result.gap is not None:
+        facts.append(("gap", percent(result.gap)))
+    if result.schedule is not None:
+        facts += _counts(result.schedule, drawn)
+    facts.append(("solved in", f"{short(result.runtime, 3)} s"))
+    facts += [(name, str(value)) for name, value in result.options.items()]
+    return tuple(facts)
+
+
+def _counts(schedule: Schedule, drawn: Picture) -> list[tuple[str, str]]:
+    return [("machines", f"{len(drawn.rows):,}"), ("activities", f"{len(schedule):,}")]
+
+
+def _details(result: Result) -> tuple[Table, ...]:
+    """Return what the schedule can't show; the steps only where they don't stand on their own."""
+    shown = {
+        name: value for name, value in result.details.items() if not (name == "log" and result.log)
+    }
+    return answer_tables(shown)
+
+
+@suggesting
+def plot(
+    thing: Result | Schedule | Problem,
+    *,
+    view: str | None = None,
+    ax: Axes | None = None,
+    problem: Problem | None = None,
+    title: str | None = None,
+    by: str | None = None,
+    fold: bool = False,
+    max_rows: int = MAX_ROWS,
+    legend: bool = True,
+) -> Axes:
+    """Draw a plan or a problem with matplotlib.
+
+    Parameters
+    ----------
+    thing
+        A result, a schedule alone, or a problem.
+    view
+        Which picture: of a plan ``"gantt"``, its Gantt chart, if omitted; else, and of a problem,
+        those of its kind: ``"graph"``, ``"platform"``, ``"costs"``, ``"front"``, ``"tasks"``.
+    ax
+        The axes to draw into; None makes a new figure with pyplot.
+    problem
+        The problem of a schedule that comes alone: its kind then says what is drawn, and its
+        bound is marked. Without it there is a lane for each kind of activity.
+    title
+        The title; None says what is shown, "" leaves it out.
+    by
+        What colours tell apart in a task graph: ``"type"``, ``"level"``, ``"path"``,
+        ``"machine"`` or ``"cluster"``; in the Gantt chart of a reduction ``"transfer"``.
+    fold
+        Whether a Gantt chart leaves transfers out.
+    max_rows
+        How many machines a Gantt chart shows; one row sums the others up.
+    legend
+        Whether a Gantt chart explains its colours.
+
+    Returns
+    -------
+    Axes
+        The axes; of a Gantt chart, x is the time in seconds.
+
+    Raises
+    ------
+    InputError
+        If there is no such picture, the result has no schedule, or the schedule can't be drawn
+        (times that are not finite numbers, machines that the problem does not have).
+
+    >>> from makespan import DivisibleLoad, Star, Worker, solve
+    >>> from matplotlib.figure import Figure
+    >>> plan = solve(DivisibleLoad(load=1.0, platform=Star([Worker(send=1.0, compute=3.0)])))
+    >>> plot(plan, ax=Figure().add_subplot()).get_xlabel()
+    'time (s)'
+    """
+    drawn = drawing(thing, view, problem=problem, title=title, by=by, fold=fold)
+    return on_axes(drawn, ax, max_rows=_checked_rows(max_rows), legend=legend)
+
+
+def svg(
+    thing: Result | Schedule | Problem,
+    *,
+    view: str | None = None,
+    problem: Problem | None = None,
+    title: str | None = None,
+    by: str | None = None,
+    fold: bool = False,
+    max_rows: int = MAX_ROWS,
+    legend: bool = True,
+    width: float = 1000.0,
+) -> str:
+    """Return a picture as an SVG element, a Gantt chart ``width`` pixels wide.
+
+    The other parameters are those of :func:`plot`.
+    """
+    drawn = drawing(thing, view, problem=problem, title=title, by=by, fold=fold)
+    return as_svg(drawn, width=width, max_rows=_checked_rows(max_rows), legend=legend)
+
+
+def picture_file(
+    thing: Result | Schedule | Problem,
+    suffix: str,
+    *,
+    problem: Problem | None = None,
+    beside: Result | Schedule | None = None,
+    view: str | None = None,
+    by: str | None = None,
+    fold: bool = False,
+) -> str | bytes:
+    """Return what stands in the file of a picture of a plan or a problem.
+
+    Parameters
+    ----------
+    thing, problem, view, by, fold
+        Those of :func:`plot`; a page has all views.
+    suffix
+        ``.svg``, ``.png``, ``.pdf`` or ``.html``; for plans also ``.trace.json``.
+    beside
+        A second plan for a page.
+
+    Raises
+    ------
+    InputError
+        If there is no such picture.
+    """
+    if suffix == ".svg":
+        return svg(thing, problem=problem, view=view, by=by, fold=fold)
+    if suffix in FORMS:  # pyplot and its backend are left alone
+        drawn, figure = drawing(thing, view, problem=problem, by=by, fold=fold), own_figure()
+        on_axes(drawn, None, figure=figure)
+        return as_bytes(figure, suffix)
+    if view is not None or by is not None or fold:
+        raise InputError(f"view, by, fold: are for pictures (.svg, .png, .pdf), not for {suffix}")
+    if is_problem(thing):
+        return problem_page(thing)
+    plan = cast("Result | Schedule", thing)
+    if suffix == ".html":
+        return html(plan, problem=problem, beside=beside)
+    events = trace_events(plan, problem=problem)
+    return json.dumps(events, allow_nan=False, separators=(",", ":"))
+
+
+def _checked_rows(max_rows: object) -> int:
+    if isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 1:
+        raise InputError(f"max_rows: {max_rows!r} is not allowed; it is a whole number from 1")
+    return max_rows

@@ -1,1 +1,0 @@
-"""Tables of experiments → how the methods did: tables, ranks, profiles, a page."""

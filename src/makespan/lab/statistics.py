@@ -1,0 +1,285 @@
+"""Rows of experiments as columns: what each method reached on each case."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from makespan.core.display import counted
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.picture import Curves, Line
+from makespan.drawing.comparison import Entry, Profile, Ranking
+from makespan.flow.comparison.table import THRESHOLDS
+from makespan.lab.record import Record
+
+SAME = 1e-9
+"""Values nearer than this, as a share of them, are the same."""
+NOTHING = np.nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows:
+    """What each method reached on each case, an instance with a seed: cases × methods.
+
+    Parameters
+    ----------
+    methods
+        Their names, with options.
+    instances, seeds
+        Of each case.
+    families, family
+        Names of families of instances, and which of them each case belongs to: the folder of a
+        file, or what was asked of a generator without the seed.
+    sizes
+        Of each case; 0 where it is unknown.
+    there
+        Whether there is a row.
+    makespan, gap, seconds
+        What it says; NaN where there is nothing, and in all but ``seconds`` without a plan.
+    proved
+        Whether the plan is proved optimal.
+    statuses
+        How often each method ended in which other way than with a plan.
+    twice
+        Rows that came again for a solve, and replaced what stood before.
+    """
+
+    methods: tuple[str, ...]
+    instances: tuple[str, ...]
+    seeds: tuple[int, ...]
+    families: tuple[str, ...]
+    family: Integers
+    sizes: Integers
+    there: NDArray[np.bool_]
+    makespan: Floats
+    gap: Floats
+    seconds: Floats
+    proved: NDArray[np.bool_]
+    statuses: tuple[dict[str, int], ...]
+    twice: int
+
+    @property
+    def best(self) -> Floats:
+        """The least makespan of each case; infinite where no method has a plan."""
+        found: Floats = np.nan_to_num(self.makespan, nan=np.inf).min(axis=1, initial=np.inf)
+        return found
+
+    @property
+    def ratios(self) -> Floats:
+        """What each method reached over the best; infinite without a plan."""
+        best = self.best[:, None]
+        with np.errstate(all="ignore"):
+            found = np.where(self.makespan <= best * (1 + SAME), 1.0, self.makespan / best)
+        return np.where(np.isnan(found), np.inf, found)
+
+    def of_family(self, index: int) -> NDArray[np.bool_]:
+        """Return which cases belong to a family."""
+        found: NDArray[np.bool_] = self.family == index
+        return found
+
+
+def family_of(record: Record) -> str:
+    """Return the family of a row's instance.
+
+    >>> row = Record("independent tasks=5 seed=3", "lpt", "", 0, 1.0, "", "", "", "independent")
+    >>> family_of(row), family_of(row._replace(instance="graphs/a.json"))
+    ('independent tasks=5', 'graphs')
+    """
+    name, kind = record.instance, record.kind
+    if kind and name.startswith(f"{kind} ") and " seed=" in name:
+        return name.rpartition(" seed=")[0]
+    folder = name.replace("\\", "/").rpartition("/")[0]
+    return folder or kind or "unreadable"
+
+
+def _finite(value: float | None) -> float:
+    return NOTHING if value is None or math.isinf(value) else float(value)
+
+
+def rows_of(records: Iterable[Record]) -> Rows:
+    """Return rows as columns, methods and families in the order in which they come."""
+    methods: dict[str, int] = {}
+    cases: dict[tuple[str, int], int] = {}
+    families: dict[str, int] = {}
+    family: list[int] = []
+    sizes: list[int] = []
+    found: list[tuple[int, int, float, float, float, bool]] = []
+    statuses: list[dict[str, int]] = []
+    for record in records:
+        method = methods.setdefault(record.solver, len(methods))
+        case = cases.setdefault((record.instance, record.seed), len(cases))
+        if case == len(family):
+            family.append(families.setdefault(family_of(record), len(families)))
+            sizes.append(record.size or 0)
+        if method == len(statuses):
+            statuses.append({})
+        value = _finite(record.makespan) if record.is_plan else NOTHING
+        planned = not math.isnan(value)
+        if not planned:
+            statuses[method][record.status] = statuses[method].get(record.status, 0) + 1
+        gap = _finite(record.gap) if planned else NOTHING
+        seconds = _finite(record.wall_time)
+        found.append((case, method, value, gap, seconds, record.status == "optimal"))
+    shape = len(cases), len(methods)
+    there = np.zeros(shape, dtype=bool)
+    proved = np.zeros(shape, dtype=bool)
+    makespan, gap_, seconds_ = (np.full(shape, NOTHING) for _ in range(3))
+    for case, method, *values in found:
+        at = case, method
+        makespan[at], gap_[at], seconds_[at], proved[at] = values
+        there[at] = True
+    return Rows(
+        methods=tuple(methods),
+        instances=tuple(instance for instance, _ in cases),
+        seeds=tuple(seed for _, seed in cases),
+        families=tuple(families),
+        family=np.array(family, dtype=np.int64),
+        sizes=np.array(sizes, dtype=np.int64),
+        there=there,
+        makespan=makespan,
+        gap=gap_,
+        seconds=seconds_,
+        proved=proved,
+        statuses=tuple(statuses),
+        twice=len(found) - int(there.sum()),
+    )
+
+
+LEVEL = 0.05
+
+
+def mean_ranks(values: Floats) -> Floats:
+    """Return the mean rank of each column over the rows: 1 for the least, ties their mean.
+
+    Complexity: O(rows × columns²).
+
+    Source: Friedman 1937; Demšar 2006, section 3.2.2.
+
+    >>> mean_ranks(np.array([[1.0, 2.0, 2.0], [5.0, 4.0, 6.0]]))
+    array([1.5 , 1.75, 2.75])
+    """
+    ranks = np.empty_like(values)
+    for column in range(values.shape[1]):
+        own = values[:, column : column + 1]
+        less, same = (values < own).sum(axis=1), (values == own).sum(axis=1)
+        ranks[:, column] = less + (same + 1) / 2
+    found: Floats = ranks.mean(axis=0)
+    return found
+
+
+def critical_difference(methods: int, cases: int) -> float:
+    """Return how far the mean ranks of two methods have to differ, at a level of 5 %.
+
+    Source: Nemenyi 1963; Demšar 2006, section 3.2.2, with the quantile of the studentized range
+    over the square root of 2.
+
+    >>> round(critical_difference(4, 14), 2)
+    1.25
+    """
+    quantile = _studentized_range(methods) / math.sqrt(2)
+    return quantile * math.sqrt(methods * (methods + 1) / (6 * cases))
+
+
+def _studentized_range(count: int) -> float:
+    """Return the range of ``count`` standard normal numbers that one in twenty exceeds."""
+    low, high = 0.0, 20.0
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (low, middle) if _range_within(middle, count) >= 1 - LEVEL else (middle, high)
+    return high
+
+
+def _range_within(width: float, count: int) -> float:
+    """Return how likely ``count`` standard normal numbers are within ``width`` of each other.
+
+    It is the integral over the largest, x, of count φ(x) (Φ(x) - Φ(x - width))^(count - 1).
+    """
+    x, step = np.linspace(-8.0, 8.0, 1601, retstep=True)
+    below = np.array([math.erf(each / math.sqrt(2)) / 2 for each in (*x, *(x - width))])
+    inside = below[: len(x)] - below[len(x) :]
+    density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+    return float(count * step * np.sum(density * inside ** (count - 1)))
+
+
+NEAR = 0.01
+"""A case counts as solved within this share of the best."""
+LEAST = 1e-4  # seconds; what takes less is shown as this
+POINTS = 400  # of a curve
+
+
+def data_profile(rows: Rows) -> Curves | None:
+    """Return on which share of the cases each method was near the best within which time."""
+    near = rows.ratios <= 1 + NEAR + SAME
+    lines = []
+    for index, method in enumerate(rows.methods):
+        times = np.sort(np.maximum(rows.seconds[near[:, index], index], LEAST))
+        times = times[~np.isnan(times)]
+        if len(times):
+            shares = 100 * np.arange(1, len(times) + 1) / len(rows.instances)
+            keep = np.unique(np.linspace(0, len(times) - 1, POINTS).astype(int))
+            lines.append(Line(name=method, x=times[keep], y=shares[keep], look="steps"))
+    if not lines:
+        return None
+    title = f"Within {100 * NEAR:g} % of the best, by time"
+    return Curves(lines=lines, across="seconds", up="% of the cases", title=title, log="x")
+
+
+def times(rows: Rows) -> Curves | None:
+    """Return the median time of each method over the sizes of instances."""
+    sizes = np.unique(rows.sizes[rows.sizes > 0])
+    if len(sizes) < 2:
+        return None
+    lines = []
+    for index, method in enumerate(rows.methods):
+        medians = np.array([_median(rows.seconds[rows.sizes == size, index]) for size in sizes])
+        known = ~np.isnan(medians)
+        if known.any():
+            x, y = sizes[known].astype(float), np.maximum(medians[known], LEAST)
+            lines.append(Line(name=method, x=x, y=y))
+    if not lines:
+        return None
+    title = "Median time over size"
+    return Curves(lines=lines, across="size", up="seconds", title=title, log="xy")
+
+
+def _median(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else np.nan
+
+
+def profile(rows: Rows) -> Profile:
+    """Return how often each method was within x % of the best."""
+    limits = np.array([1 + threshold + SAME for threshold in THRESHOLDS])
+    ratios = rows.ratios
+    shares = [
+        (method, tuple(float((ratios[:, index] <= limit).mean()) for limit in limits))
+        for index, method in enumerate(rows.methods)
+    ]
+    shares.sort(key=lambda pair: tuple(-share for share in pair[1]))
+    return Profile(
+        title=f"How often within x % of the best, on {counted(len(rows.instances), 'case')}",
+        thresholds=tuple(f"{100 * each:g} %" if each else "best" for each in THRESHOLDS),
+        shares=tuple(shares),
+    )
+
+
+def ranking(ranks: Mapping[str, float], difference: float | None, cases: int) -> Ranking | None:
+    """Return mean ranks as bars; those that the best is not told apart from are marked."""
+    if difference is None:
+        return None
+    least = min(ranks.values())
+    entries = tuple(
+        Entry(
+            name=method,
+            value=round(rank, 2),
+            best=rank <= least + difference,
+            note="" if rank == least or rank > least + difference else "not told from the best",
+        )
+        for method, rank in ranks.items()
+    )
+    title = f"Mean ranks over {counted(cases, 'case')}, critical difference {difference:.2f}"
+    return Ranking(title=title, what="mean rank", entries=entries)

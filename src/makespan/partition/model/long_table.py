@@ -1,0 +1,186 @@
+"""Measurements in long form, one line per resource and count: frames and CSV files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from makespan.core.errors import FileError
+from makespan.core.inputs.files import PathLike, read_text, shown_path
+from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, quoted
+from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.partition.model.costs import COST, COUNT, ENERGY_OR_NONE, Given
+from makespan.partition.model.curves import Samples
+
+COLUMNS = ("resource", "count", "time")
+ENERGY = "energy"
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+def is_frame(costs: Any) -> bool:
+    """Whether ``costs`` is a data frame (pandas, polars, and what is like them)."""
+    return hasattr(costs, "columns") and hasattr(costs, "shape") and not isinstance(costs, Mapping)
+
+
+def resources_of(
+    frame: Any, mistakes: Mistakes, **how: Any
+) -> tuple[tuple[str, ...] | None, list[Given] | None]:
+    """Return the names and costs of the resources in a frame, in the order of appearance."""
+    names = [str(name) for name in frame.columns]
+    if not _known_columns(names, "costs", mistakes):
+        return None, None
+    columns = {name: np.asarray(frame[name]) for name in names}
+    return grouped(columns, mistakes, **how)
+
+
+def grouped(
+    columns: Mapping[str, Any],
+    mistakes: Mistakes,
+    *,
+    interpolation: str = "exact",
+    granularity: int = 1,
+) -> tuple[tuple[str, ...], list[Given]]:
+    """Return the names and costs of the resources in columns of equal length."""
+    resource = np.asarray(columns["resource"]).astype(str)
+    names, first, code = np.unique(resource, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    lines = np.split(
+        np.argsort(code, kind="stable"), np.cumsum(np.bincount(code, minlength=len(names)))[:-1]
+    )
+    given = [
+        Given(
+            costs=samples_of(columns, lines[group], interpolation, granularity),
+            costs_at=str(names[group]),
+        )
+        for group in order.tolist()
+    ]
+    if not given:
+        mistakes.add("costs", "are empty; at least one resource is needed")
+    return tuple(str(names[group]) for group in order.tolist()), given
+
+
+def read_csv(path: PathLike, *, pipes: bool = False) -> dict[str, np.ndarray]:
+    """Return the columns of a CSV file: ``resource,count,time`` and perhaps ``energy``.
+
+    An empty time, or ``inf``, forbids the count. ``pipes`` as in
+    :func:`makespan.core.inputs.files.read_text`.
+
+    Raises
+    ------
+    FileError
+        With every mistake found, each with its line.
+    """
+    return csv_columns(read_text(path, pipes=pipes), shown_path(path))
+
+
+def csv_columns(text: str, heading: str) -> dict[str, np.ndarray]:
+    """Return the columns of the text of a CSV file; see :func:`read_csv`."""
+    mistakes = Mistakes()
+    lines = csv.reader(StringIO(text, newline=""))
+    try:
+        names, rows, numbers = _cells(lines, mistakes)
+    except csv.Error as error:
+        mistakes.add(f"line {lines.line_num}", f"is not CSV ({error})")
+    mistakes.raise_if_any(FileError, heading)
+    columns = (
+        dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
+    )
+    found = {
+        "count": _numbers(columns["count"], "count", numbers, mistakes, COUNT),
+        "time": _numbers(columns["time"], "time", numbers, mistakes, COST),
+    }
+    if "resource" in columns:
+        found["resource"] = np.array([name.strip() for name in columns["resource"]], dtype=object)
+    if ENERGY in columns:
+        found[ENERGY] = _numbers(columns[ENERGY], ENERGY, numbers, mistakes, ENERGY_OR_NONE)
+    mistakes.raise_if_any(FileError, heading)
+    return found
+
+
+def _cells(lines: Any, mistakes: Mistakes) -> tuple[list[str], list[list[str]], list[int]]:
+    """Return the names of the columns, the rows that are not empty, and their lines."""
+    names = [name.strip().lower() for name in next(lines, [])]
+    other = next((mark for mark in SEPARATORS if len(names) == 1 and mark in names[0]), None)
+    if other is not None:
+        mistakes.add("line 1", f"separates its columns by {SEPARATORS[other]}; commas are read")
+        return names, [], []
+    if not _known_columns(names, "line 1", mistakes, resource="resource" in names):
+        return names, [], []
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    for row in lines:
+        if not any(cell.strip() for cell in row):
+            continue
+        place = f"line {lines.line_num}"
+        if len(row) != len(names):
+            mistakes.add(place, f"has {len(row)} values for {len(names)} columns")
+        elif any("\0" in cell for cell in row):
+            mistakes.add(place, "holds a character NUL, which no text does")
+        rows.append(row)
+        numbers.append(lines.line_num)
+        if len(mistakes.found) > SHOWN_PER_COLUMN:
+            break
+    return names, rows, numbers
+
+
+def samples_of(
+    columns: Mapping[str, Any], rows: Any, interpolation: str, granularity: int
+) -> Samples:
+    """Return the samples of one resource, from these rows of the columns."""
+    return Samples(
+        counts=columns["count"][rows],
+        costs=columns["time"][rows],
+        energies=columns[ENERGY][rows] if ENERGY in columns else None,
+        interpolation=interpolation,
+        granularity=granularity,
+    )
+
+
+def _known_columns(
+    names: Sequence[str], place: str, mistakes: Mistakes, *, resource: bool = True
+) -> bool:
+    """Note missing, unknown and repeated columns; return whether all is well."""
+    before = len(mistakes.found)
+    wanted = COLUMNS if resource else COLUMNS[1:]
+    for name in wanted:
+        if name not in names:
+            mistakes.add(
+                place, f"has no column {name!r}; the columns are resource, count, time[, energy]"
+            )
+    for at, name in enumerate(names):
+        if name not in (*COLUMNS, ENERGY):
+            hint = did_you_mean(name, (*COLUMNS, ENERGY))
+            mistakes.add(place, f"unknown column {name!r}{hint}")
+        elif name in names[:at]:
+            mistakes.add(place, f"column {name!r} stands twice")
+    return len(mistakes.found) == before
+
+
+def _numbers(
+    cells: Sequence[str],
+    name: str,
+    lines: Sequence[int],
+    mistakes: Mistakes,
+    rule: Rule,
+) -> np.ndarray:
+    """Return a column as numbers; note every cell that is none."""
+    values = np.full(len(cells), np.inf)
+    noted = 0
+    for at, cell in enumerate(cells):
+        text = cell.strip()
+        if not text and not rule.whole:
+            continue
+        try:
+            values[at] = value = float(text)
+            fault = rule.fault(int(value) if rule.whole and value.is_integer() else value)
+        except ValueError:
+            fault = "is not a number"
+        if fault and noted < SHOWN_PER_COLUMN:
+            noted += 1
+            mistakes.add(f"line {lines[at]}, {name}", f"{quoted(text)} {fault}; {rule.allowed}")
+    return values.astype(np.int64) if rule.whole and not noted else values

@@ -1,0 +1,204 @@
+"""The model of an all-reduce for CP-SAT: parts to some machine, and copies from there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import chain, combinations, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.schedule import Schedule
+from makespan.reduction.exact import MAX_PAIRS, Model, Unbuilt
+from makespan.reduction.problem import Reduction
+from makespan.reduction.sends import Sends, costs_of, sends_of, shared_links, tables_of
+from makespan.reduction.timing import in_order
+
+
+class _Part(NamedTuple):
+    """A part that may arrive at a machine: when it does, and when it is combined."""
+
+    chosen: Any
+    arrives: Any
+    combined: Any
+
+
+class BothWays(Model):
+    """Every machine but one, the home, gives its part of a segment away; all but it get a copy.
+
+    ``given[way, i, k, j]`` says that i sends its part of segment k to j (way 0), or gets its copy
+    from j (way 1); ``start[way, i, k]`` is when that is sent, ``combined`` when the part is.
+    ``ready`` is when i has all parts that it gets, and ``held`` when it has the whole.
+    """
+
+    def __init__(
+        self,
+        problem: Reduction,
+        control: Control,
+        incumbent: Schedule,
+        least: float,
+        in_order_of_arrival: bool,
+    ) -> None:
+        super().__init__(problem, control, incumbent)
+        model = self.model
+        self.tables = tables_of(problem).over(self.machines)
+        self.transfer, self.latency, self.reduce, self.size, _ = self.tables
+        self.keys = [(i, k) for k in range(self.segments) for i in range(self.machines)]
+        times = {
+            name: {key: model.new_int_var(0, self.most, f"{name}{key}") for key in self.keys}
+            for name in ("sent", "gets", "combined", "ready", "held")
+        }
+        self.start = times["sent"], times["gets"]
+        self.combined, self.ready, self.held = (
+            times[name] for name in ("combined", "ready", "held")
+        )
+        self.home = {key: model.new_bool_var(f"home{key}") for key in self.keys}
+        self.given = {
+            (way, i, k, j): model.new_bool_var(f"given{way},{i},{k},{j}")
+            for i, k in self.keys
+            for j in range(self.machines)
+            for way, pair in enumerate([(i, j), (j, i)])
+            if i != j and self.transfer[pair] >= 0
+        }
+        end = model.new_int_var(round(least / self.unit), self.most, "end")
+        for k in range(self.segments):
+            model.add_exactly_one(self.home[i, k] for i in range(self.machines))
+        for i, k in self.keys:
+            for way in (0, 1):
+                others = (self.given.get((way, i, k, j)) for j in range(self.machines))
+                model.add_exactly_one(
+                    [self.home[i, k], *(one for one in others if one is not None)]
+                )
+            model.add(self.held[i, k] == self.ready[i, k]).only_enforce_if(self.home[i, k])
+            model.add(self.start[0][i, k] >= self.ready[i, k])
+            model.add(end >= self.held[i, k])
+        parts = self._ports()
+        if in_order_of_arrival:
+            self._order_of_arrival(parts)
+        if problem.times is not None:
+            self._symmetry()
+        model.minimize(end)
+        self._hint(end)
+
+    def schedule(self, value: Any) -> Schedule:
+        """Return the plan of a solution, of which ``value`` gives the variables."""
+        chosen = [key for key, chosen in self.given.items() if value(chosen)]
+        way, one, segment, other = np.array(chosen, dtype=np.int64).T
+        final = way == 1
+        sends = Sends(
+            sender=np.where(final, other, one), receiver=np.where(final, one, other),
+            segment=segment, final=final,
+        )  # fmt: skip
+        start, ready = np.array(
+            [
+                (value(self.start[w][i, k]), value(self.held[j, k] if w else self.ready[i, k]))
+                for w, i, k, j in chosen
+            ],
+            dtype=np.int64,
+        ).T
+        costs = costs_of(self.problem, sends)
+        lasts = np.asarray(costs.transfer)
+        combined = np.array([0 if w else value(self.combined[i, k]) for w, i, k, _ in chosen])
+        order = np.lexsort((ready, lasts, start))
+        takes = np.lexsort((combined, lasts, start + costs.latency))
+        place = np.argsort(order)
+        entering = (start[:, None] + costs.ahead)[order]
+        schedule = in_order(self.problem, sends.take(order), place[takes], entering)
+        return self.incumbent if schedule is None else schedule
+
+    def _ports(self) -> list[list[_Part]]:
+        """Ports and units take one at a time; return the parts that may arrive at each machine."""
+        model, table = self.model, self.problem.ports
+        links: dict[int, list[Any]] = defaultdict(list)
+        shared, before = shared_links(self.problem, self.tables)
+        sending: dict[int, list[Any]] = defaultdict(list)
+        taking: dict[int, list[Any]] = defaultdict(list)
+        working: dict[int, list[Any]] = defaultdict(list)
+        parts: dict[int, list[_Part]] = defaultdict(list)
+        for (way, i, k, j), chosen in self.given.items():
+            self._look()
+            sender, receiver = pair = (j, i) if way else (i, j)
+            leaves, enters = pair
+            if table is not None:
+                leaves, enters = int(table.sending[pair]), int(table.receiving[pair])
+            lasts = int(self.transfer[sender, receiver] * self.size[k])
+            lag = int(self.latency[sender, receiver])
+            start = self.start[way][i, k]
+            holds = [(sending, start, leaves), (taking, start + lag, enters)]
+            for link, ahead in zip(shared[pair].tolist(), before[pair].tolist(), strict=True):
+                holds += [(links, start + ahead, link)] * (link >= 0)
+            for ports, at, port in holds:
+                ports[port].append(
+                    model.new_optional_fixed_size_interval_var(at, lasts, chosen, "")
+                )
+            if way:
+                model.add(start >= self.held[j, k]).only_enforce_if(chosen)
+                model.add(self.held[i, k] == start + lag + lasts).only_enforce_if(chosen)
+                continue
+            work, done = int(self.reduce[j] * self.size[k]), self.combined[i, k]
+            model.add(done >= start + lag + lasts + work).only_enforce_if(chosen)
+            model.add(self.ready[j, k] >= done).only_enforce_if(chosen)
+            working[enters].append(
+                model.new_optional_fixed_size_interval_var(done - work, work, chosen, "")
+            )
+            parts[enters].append(_Part(chosen, start + lag, done))
+        held = (each.values() for each in (sending, taking, working, links))
+        for intervals in chain.from_iterable(held):
+            if len(intervals) > 1:
+                model.add_no_overlap(intervals)
+        return list(parts.values())
+
+    def _order_of_arrival(self, parts: list[list[_Part]]) -> None:
+        """A unit combines parts in the order in which they arrive."""
+        if sum(len(unit) * (len(unit) - 1) // 2 for unit in parts) > MAX_PAIRS:
+            raise Unbuilt
+        for one, two in (pair for unit in parts for pair in combinations(unit, 2)):
+            self._look()
+            first = self.model.new_bool_var("")
+            for sooner, later, when in ((one, two, first), (two, one, first.negated())):
+                given = [one.chosen, two.chosen, when]
+                self.model.add(sooner.arrives <= later.arrives).only_enforce_if(*given)
+                self.model.add(sooner.combined <= later.combined).only_enforce_if(*given)
+
+    def _symmetry(self) -> None:
+        """Machines and segments are interchangeable.
+
+        Machines are numbered by when they have the first segment, segments by when machine 0 has.
+        """
+        for one, two in pairwise(range(self.machines)):
+            self.model.add(self.held[one, 0] <= self.held[two, 0])
+        for one, two in pairwise(range(self.problem.items)):
+            self.model.add(self.held[0, one] <= self.held[0, two])
+
+    def _hint(self, end: Any) -> None:
+        """Start from the incumbent, its machines and segments renamed as the symmetry asks."""
+        sends, rows = sends_of(self.problem, self.incumbent)
+        start = np.rint(self.incumbent.start[rows] / self.unit).astype(int)
+        costs = costs_of(self.problem, sends)
+        held = {
+            (int(i), int(k)): int(at)
+            for i, k, at, final in zip(
+                sends.receiver, sends.segment, start + costs.latency + costs.transfer, sends.final,
+                strict=True,
+            )
+            if final
+        }  # fmt: skip
+        names, items = list(range(self.machines)), list(range(self.problem.items))
+        if self.problem.times is not None and held:
+            # the home of the segment that is complete first has the first of all
+            first = min(held, key=lambda key: (held[key], key))[1]
+            by_time = sorted(names, key=lambda i: held.get((i, first), -1))
+            last = sorted(items, key=lambda k: (k != first, held.get((by_time[0], k), -1)))
+            names, items = (np.argsort(each).tolist() for each in (by_time, last))
+        self.model.add_hint(end, self.most)
+        columns = sends.sender, sends.receiver, sends.segment, sends.final, start
+        for sender, receiver, segment, final, at in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
+            pair = (receiver, sender) if final else (sender, receiver)
+            i, j, k = (*(names[each] for each in pair), items[segment])
+            self.model.add_hint(self.start[final][i, k], at)
+            for other in range(self.machines):
+                if (int(final), i, k, other) in self.given:
+                    self.model.add_hint(self.given[int(final), i, k, other], int(other == j))

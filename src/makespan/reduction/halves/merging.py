@@ -1,0 +1,353 @@
+"""All-reduce: segments are combined, each on some machine, and copied as soon as they are complete.
+
+On the root: a reduction and a broadcast. Dealt out: a reduce-scatter and an all-gather.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import Solution
+from makespan.reduction.answer import logged
+from makespan.reduction.bounds import best_bound
+from makespan.reduction.halves import Planner, planner, trees
+from makespan.reduction.halves.closed_forms import (
+    bruck,
+    circulant,
+    direct,
+    recursive_doubling,
+    ring,
+    single_segment,
+)
+from makespan.reduction.halves.proofs import branch_and_bound, copies_by_cp_sat
+from makespan.reduction.halves.rarest_first import STYLES, Spreader, rarest_first
+from makespan.reduction.halves.shortest_paths import shortest_paths, without_idle
+from makespan.reduction.halves.tree_packing import tree_packing
+from makespan.reduction.heuristics.symmetry import schedule_from_copies
+from makespan.reduction.model import homes_of
+from makespan.reduction.needs import (
+    ALONG_CRITICAL_PATH,
+    AN_ALL_REDUCE,
+    BY_DUE_DATES,
+    COMBINED_AND_COPIED,
+    FREE_ORDER,
+    GIVEN_COUNT,
+    OPEN_PLAN,
+    is_tried,
+)
+from makespan.reduction.problem import Collective, Reduction
+from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_in, sends_of
+from makespan.reduction.timing import in_order
+
+FEW_HOMES = 6
+SENDS_IN_ALL = 2_000_000
+MAX_RESTARTS = 60
+SHAPES = (trees.chain, trees.two_tree, trees.binary, trees.star)
+QUICK = (single_segment, trees.ALONG[trees.star], trees.ALONG[trees.two_tree], circulant)
+QUICK_DEALT = (ring, recursive_doubling, bruck)
+Parts = tuple[Collective, Collective]
+FEW_RUNS = {"restarts": 40, "rebuilds": 40}
+ONE_RUN = {"restarts": 1, "rebuilds": 0}
+MANY = 5_000  # sends of a part, from which no closed form that leaves most machines idle is tried
+EXACT = (branch_and_bound, copies_by_cp_sat)
+EXACT_UP_TO = 24  # sends
+SECONDS = 2.0  # for a part, by one method, where runs are not counted
+SECONDS_MERGED = 3e-7
+BYTES_DEALT = 660  # a send, the most that was measured: two plans and the merged one
+SECONDS_AT_LEAST = 5e-6
+"""What merging both parts of a large plan takes for a send, and what any plan does at least."""
+
+
+ON_ROOT: Parts = ("reduce", "broadcast")
+DEALT: Parts = ("reduce-scatter", "all-gather")
+
+
+@planner(
+    name="reduce-then-broadcast",
+    needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    complexity="that of rarest-first, for the reduction and for the broadcast",
+    source="time reversal: a broadcast is a reduction; both share the ports",
+)
+def reduce_then_broadcast(
+    problem: Reduction, control: Control, *, restarts: int | None = None
+) -> Solution:
+    """Plan reductions by several methods; spread each complete segment back over the same ports.
+
+    The sends of both are merged by when they would start alone, and then timed together. So are
+    the best reduction and the best broadcast, one after the other: no plan is worse than they are.
+    """
+    return _merged_parts(problem, control, ON_ROOT, restarts)
+
+
+@planner(
+    name="reduce-scatter-all-gather",
+    needs=(COMBINED_AND_COPIED, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    complexity="that of rarest-first, for the reduce-scatter and for the all-gather",
+    source="Rabenseifner 2004; both share the ports",
+)
+def reduce_scatter_all_gather(
+    problem: Reduction, control: Control, *, restarts: int | None = None
+) -> Solution:
+    """Combine segment k on machine k mod n, and copy it from there to all, over the same ports.
+
+    Of a custom collective, on one of those in turn that must hold it.
+    """
+    return _merged_parts(problem, control, DEALT, restarts)
+
+
+def _merged_parts(
+    problem: Reduction, control: Control, pair: Parts, restarts: int | None
+) -> Solution:
+    claim_sends(problem, BYTES_DEALT if pair is DEALT else None)
+    known, left = control.incumbent, control.remaining
+    more_comes = is_tried(problem, BY_DUE_DATES, ALONG_CRITICAL_PATH)
+    part = 8 if more_comes else 2
+    others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
+    share = math.inf if left is None else left / part if others else left
+    needed = SECONDS_AT_LEAST * sends_in(problem)
+    if share < needed <= (left or 0.0) / (2 if pair is DEALT else 6):
+        share = needed
+    if known is not None and known.schedule and share < needed:
+        return known
+    with (
+        control.reserving(SECONDS_MERGED * sends_in(problem)),
+        control.aside(),
+        control.limited(share if others and left is not None else None),
+    ):
+        found = _planned(problem, control, pair, restarts)
+    return logged(problem, control, found)
+
+
+def _planned(problem: Reduction, control: Control, pair: Parts, restarts: int | None) -> Solution:
+    best: Schedule | None = None
+    lower_bound, least = best_bound(problem), math.inf
+    everywhere = problem.items == 1 and (problem.times is not None or _on_each(problem, pair))
+    for parts in _parts(problem, pair):
+        if best is not None and control.expired():
+            everywhere = False
+            break
+        reduced, spread = _alone(parts, control, exact=restarts is None)
+        assert reduced.schedule is not None
+        least = min(least, _proved(reduced) + _proved(spread))
+        target = max(lower_bound, least if problem.items == 1 else 0.0) * (1 + 1e-12)
+        for reduction in chain((reduced.schedule,), _reductions(parts[0], control, restarts)):
+            for copies, start in _broadcasts(parts[1], reduction, spread.schedule, control):
+                # who needs no copy gets none: the send of a segment with one end would be its part
+                rows = without_idle(copies, parts[1].statement.copied[1])
+                schedule = merged(problem, parts[0], reduction, copies[rows], start[rows])
+                if schedule is not None and (best is None or schedule.makespan < best.makespan):
+                    best = schedule
+                if best is not None and (best.makespan <= target or control.expired()):
+                    break
+            if best is not None and (best.makespan <= target or control.expired()):
+                break
+    assert best is not None
+    if everywhere:  # nothing is copied before all is combined, somewhere
+        lower_bound = max(lower_bound, least)
+    met = best.makespan <= lower_bound * (1 + 1e-12)
+    return Solution(schedule=best, lower_bound=lower_bound, stopped=not met)
+
+
+def _parts(problem: Reduction, pair: Parts) -> Iterator[tuple[Reduction, Reduction]]:
+    """Yield what is combined, and what is copied then, as problems of their own.
+
+    A single segment is combined on each of unequal machines in turn, where they are few.
+    """
+    after, few = homes_of(problem.statement, problem.links), _on_each(problem, pair)
+    if problem.collective == "all-reduce" and not few:
+        one, other = (replace(problem, collective=part) for part in pair)
+        yield one, other
+        return
+    every = [(np.flatnonzero(column) + 1).tolist() for column in after.T]
+    custom: dict[str, Any] = {"collective": "custom", "segments": problem.segments}
+    before: Any = [(np.flatnonzero(row) + 1).tolist() for row in problem.statement.before.T]
+    wanted: Any = [(np.flatnonzero(row) + 1).tolist() for row in problem.statement.after.T]
+    for turn in range(int(after.sum()) if few else 1):
+        homes: Any = [[int(row[(k + turn) % len(row)])] for k, row in enumerate(every)]
+        one = replace(problem, **custom, before=before, after=homes, combine=True)
+        yield one, replace(problem, **custom, before=homes, after=wanted, combine=False)
+
+
+def _on_each(problem: Reduction, pair: Parts) -> bool:
+    """Whether a single segment is combined on each machine in turn, as they are unequal and few."""
+    few = problem.items == 1 and len(problem.machines) <= FEW_HOMES
+    return few and problem.times is None and pair is DEALT
+
+
+def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list[Solution]:
+    """Return the best plans of the parts, by the methods for them.
+
+    What is quick comes first, for all parts, and is done for small ones also when time is up; so
+    the plan is no worse than those of the parts, each planned within such a time. Of large parts
+    the second has no plan where the first took all the time.
+    """
+    best: list[Solution] = []
+    on_root = parts[0].collective == "reduce"
+    for part in parts:
+        late = bool(best) and control.expired() and not _is_small(part)
+        best.append(Solution(schedule=None) if late else _quickest(part, control))
+    closed = QUICK if on_root else () if any(map(_is_thin, parts)) else QUICK_DEALT
+    stages: list[tuple[Planner, dict[str, int]]] = [(each, {}) for each in closed]
+    if exact and all(map(_is_small, parts)):
+        stages += [(rarest_first, FEW_RUNS), *((each, {}) for each in EXACT)]
+    stages += [(tree_packing, {}), (rarest_first, {})]
+    before = control.incumbent
+    for method, budget in stages:
+        for place, part in enumerate(parts):
+            quick = _is_small(part) and (
+                method not in EXACT and (method is not rarest_first or budget)
+            )
+            if best[place].optimal or (control.expired() and not quick):
+                continue
+            if method.applies(part):
+                control.incumbent = best[place]
+                with control.limited(_seconds(control, exact=exact)):
+                    best[place] = _better(best[place], method(part, control, **budget))
+    control.incumbent = before
+    return best
+
+
+def _seconds(control: Control, *, exact: bool) -> float | None:
+    """Return how long a method may plan a part; where runs are counted, no clock ends it."""
+    left = math.inf if control.remaining is None else control.remaining / 3
+    seconds = min(SECONDS, left) if exact else left
+    return None if seconds == math.inf else seconds
+
+
+def _quickest(part: Reduction, control: Control) -> Solution:
+    """Return a plan of a part that is there soon."""
+    if _is_thin(part):
+        return rarest_first(part, control, **ONE_RUN)
+    if part.links is not None:
+        return shortest_paths(part, control)
+    on_root = part.collective in ("reduce", "broadcast")
+    return (trees.ALONG[trees.chain] if on_root else direct)(part, control)
+
+
+def _better(one: Solution, other: Solution) -> Solution:
+    """Return the solution with the better plan, with what both prove."""
+    wins = other.schedule is not None and (other.optimal or other.makespan < one.makespan)
+    return replace(other if wins else one, lower_bound=max(_proved(one), _proved(other)))
+
+
+def _is_small(part: Reduction) -> bool:
+    return (len(part.machines) - 1) * len(part.sizes) <= EXACT_UP_TO
+
+
+def _is_thin(part: Reduction) -> bool:
+    """Whether a large part has fewer segments than equal machines: closed forms leave most idle."""
+    return (
+        part.collective in ("reduce-scatter", "all-gather")
+        and part.times is not None
+        and part.items < len(part.machines)
+        and sends_in(part) >= MANY
+    )
+
+
+def _proved(solution: Solution) -> float:
+    """Return the bound that a method proved."""
+    return solution.makespan if solution.optimal else solution.lower_bound or 0.0
+
+
+def _reductions(part: Reduction, control: Control, restarts: int | None) -> Iterator[Schedule]:
+    """Yield reductions: classical trees on a root, then rarest-first with fresh seeds."""
+    shapes = SHAPES if part.collective == "reduce" and part.links is None else ()
+    for shape in shapes:
+        yield trees.planned(part, trees.parents_of(part, shape), control, trees.LEADS)
+    count = max(1, (len(part.machines) - 1) * len(part.sizes))
+    restarts = max(2, min(MAX_RESTARTS, SENDS_IN_ALL // count)) if restarts is None else restarts
+    for turn in range(restarts):
+        spreader = Spreader(part, control)
+        if not spreader.run(int(control.rng.integers(2**31)), STYLES[turn % len(STYLES)]):
+            return
+        yield schedule_from_copies(part, spreader.copies)
+
+
+def _broadcasts(
+    part: Reduction, reduction: Schedule, spread: Schedule | None, control: Control
+) -> Iterator[tuple[Integers, Any]]:
+    """Yield copies that spread every segment from when it is complete, and their starts, seconds.
+
+    The first are those of ``spread``, begun as soon as every segment is there in time; where it
+    is None, the reduction backwards.
+    """
+    complete = np.zeros(len(part.sizes))
+    rows = np.flatnonzero(reduction.kind == Activity.REDUCE)
+    np.maximum.at(complete, reduction.item[rows], reduction.end[rows])
+    order = sorted_by(complete)
+    mirrored = _mirrored(part, reduction, complete, order)
+    if spread is None:
+        yield from mirrored
+        spread = _quickest(part, control).schedule
+        assert spread is not None
+    sends, rows = sends_of(part, spread)
+    wait = _wait(complete, sends.segment, spread.start[rows])
+    copies = np.column_stack([sends.sender, sends.receiver, sends.segment])
+    yield copies, spread.start[rows] + wait
+    yield from mirrored
+    for style in STYLES[:2]:
+        spreader = Spreader(part, control, complete)
+        if not spreader.run(int(control.rng.integers(2**31)), style):
+            return
+        copies = spreader.copies
+        yield copies, spreader.times[:, 0] * float(spreader.unit or 1)
+
+
+def _wait(complete: Any, segment: Integers, start: Any) -> float:
+    """Return by how much copies must be put off for every segment to be complete by its first."""
+    first = np.full(len(complete), np.inf)
+    np.minimum.at(first, segment, start)
+    return float(np.max(complete - first, initial=0.0)) if len(start) else 0.0
+
+
+def _mirrored(
+    part: Reduction, reduction: Schedule, complete: Any, order: Integers
+) -> list[tuple[Integers, Any]]:
+    """Return the reduction run backwards; on a root, its last segment becomes the first one.
+
+    Nothing, where a link that it takes does not lead back.
+    """
+    rows = reduction.rows_of(Activity.SEND)
+    sender, receiver = reduction.machine[rows], reduction.peer[rows]
+    if part.links is not None and not part.links[receiver, sender].all():
+        return []
+    arrival = reduction.end[rows] + part.latencies[sender, receiver]
+    role = np.arange(len(order))
+    if part.collective == "broadcast":
+        role[order[::-1]] = order
+    start = reduction.makespan - arrival
+    segment = role[reduction.item[rows]]
+    wait = _wait(complete, segment, start)
+    copies = np.column_stack([receiver, sender, segment])
+    return [(copies, start + wait)]
+
+
+def merged(
+    problem: Reduction, part: Reduction, reduction: Schedule, copies: Integers, starts: Any
+) -> Schedule | None:
+    """Return both parts on shared ports, every port in the order of the parts' own times."""
+    sends, rows = sends_of(part, reduction)
+    start = np.concatenate([reduction.start[rows], starts])
+    together = Sends(
+        sender=np.concatenate([sends.sender, copies[:, 0]]),
+        receiver=np.concatenate([sends.receiver, copies[:, 1]]),
+        segment=np.concatenate([sends.segment, copies[:, 2]]),
+        final=np.repeat([False, True], [len(rows), len(copies)]),
+    )
+    costs = costs_of(problem, together)
+    units = costs.units(start)
+    order = sorted_by(units, units + costs.transfer)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    arrivals = place[costs.order_of_arrival(start, start)]
+    return in_order(problem, together.take(order), arrivals)

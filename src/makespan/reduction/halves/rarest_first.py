@@ -1,0 +1,287 @@
+"""Rarest-first greedy with restarts and local search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control, stoppable
+from makespan.core.numeric.arrays import Integers, frozen, readonly
+from makespan.core.numeric.binding import bind
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
+from makespan.reduction.answer import logged
+from makespan.reduction.bounding.growth import arrivals
+from makespan.reduction.bounds import best_bound
+from makespan.reduction.halves import planner
+from makespan.reduction.halves.closed_forms import direct
+from makespan.reduction.halves.shortest_paths import quickest_ways, shortest_paths, without_idle
+from makespan.reduction.halves.trees import ALONG, chain
+from makespan.reduction.heuristics.annealing import Annealing
+from makespan.reduction.heuristics.rarest_first import Ways, spread
+from makespan.reduction.heuristics.rarest_first_phases import (
+    FARTHEST,
+    IN_TIME,
+    NEEDIEST,
+    NOT_TWICE,
+    PATIENT,
+    RELEASE_FIRST,
+)
+from makespan.reduction.heuristics.symmetry import (
+    Plan,
+    broadcast_of,
+    links_of_copies,
+    ports_of_copies,
+    schedule_from_copies,
+)
+from makespan.reduction.needs import (
+    ALONG_CRITICAL_PATH,
+    COPIED_OR_COMBINED,
+    FREE_ORDER,
+    GIVEN_COUNT,
+    OPEN_PLAN,
+    has_ways_about,
+    is_tried,
+)
+from makespan.reduction.problem import Reduction
+from makespan.reduction.sends import Tables, claim_sends
+
+STYLES = (
+    RELEASE_FIRST | NEEDIEST,
+    RELEASE_FIRST | NEEDIEST | IN_TIME,
+    NEEDIEST,
+    RELEASE_FIRST,
+)
+WATCHED_FROM = 20_000
+COPIES_IN_ALL = 4_000_000
+MAX_RESTARTS = 400
+MAX_REBUILDS = 2_000
+PATIENCE = 10  # times as many within a time limit, where there are too many copies to try all
+FEW_COPIES = 120
+BEFORE = 0.4  # of the time that is left, where plans are then shortened
+MOST_CHANGED = 100_000  # copies
+BURST = 600  # changes at a time, every other turn, and less often where they are of no use
+RARER = 10  # bursts of no use, after which the next ones are a turn further apart
+BEST = 4  # times as many changes of the best plan as of others
+
+
+class Spreader:
+    """Runs the greedy for one problem, keeping the best plan found.
+
+    ``release`` says when its holders have each segment, seconds; ``end`` is in the unit of the
+    rules' tables. Where links are missing, or times differ, machines on the quickest ways forward
+    what they don't need, on others with every run.
+    """
+
+    def __init__(self, problem: Reduction, control: Control, release: Any = None) -> None:
+        claim_sends(problem)
+        self.control = control
+        tables = broadcast_of(problem)
+        transfer, latency, prepare, size, self.unit = tables
+        holds, lacks = problem.statement.copied
+        self.count = int(lacks.sum())
+        dtype = latency.dtype
+        release = np.zeros(len(size)) if release is None else release / float(self.unit or 1)
+        release = (release if self.unit is None else np.rint(release)).astype(dtype)
+        self.order = order = sorted_by(release)  # who has several releases them one after another
+        self.holds, self.lacks = readonly(holds[:, order], lacks[:, order])
+        latency, transfer, prepare, size, release = readonly(
+            latency, transfer, prepare, size[order], release[order]
+        )
+        shared, ahead, links = links_of_copies(problem, tables)
+        shared, ahead, exits, entries, owner, first = readonly(
+            shared, ahead, *ports_of_copies(problem)
+        )
+        self.ways = Ways(
+            latency=latency, transfer=transfer, prepare=prepare, size=size, release=release,
+            shared=shared, ahead=ahead, links=links, exits=exits, entries=entries, owner=owner,
+            first=first,
+        )  # fmt: skip
+        may_forward = has_ways_about(problem) and not problem.statement.combining
+        self.problem, self.forwards = problem, may_forward and not (holds | lacks).all()
+        self.takers = self.lacks
+        self.huge = dtype.type(np.iinfo(np.int64).max // 4 if dtype.kind == "i" else 1e300)
+        self.end: Any = self.huge
+        self.late: float = np.inf  # copies of the plan that arrive within its last, longest turn
+        self.longest = max(transfer.max(), prepare.max()) * size.max()
+        self.copies = np.empty((0, 3), dtype=np.int64)
+        self.times = np.empty((0, 2), dtype=dtype)
+        self.loop = spread.form(self.count)
+        self.growing = _growing(problem, latency, transfer, prepare, size)
+        self.least = best_bound(problem) / float(self.unit or 1)
+
+    def run(self, seed: int, style: int, script: Integers | None = None) -> bool:
+        """Run once; return whether the plan is as good as all before, or better.
+
+        Of plans that end together, those are better in which less arrives just before the end.
+        """
+        takers = self._takers(seed) if self.forwards and script is None else self.takers
+        count = int(takers.sum())
+        copies = np.empty((count, 3), dtype=np.int64)
+        times = np.empty((count, 2), dtype=self.times.dtype)
+        script = np.empty((0, 3), dtype=np.int64) if script is None else script
+        if not len(self.growing):
+            style &= ~IN_TIME
+        if self.ways.links and seed % 4:
+            style |= NOT_TWICE | (PATIENT if seed % 4 > 1 else 0)
+        offered = np.arange(self.holds.shape[1])
+        if self.forwards and seed % 2:
+            style |= FARTHEST
+            offered = np.argsort(-(takers & ~self.holds).sum(axis=0), kind="stable")
+        goal = self.end - type(self.end)((float(self.end) - self.least) * (seed % 8) / 8)
+        loop = bind(
+            self.loop, self.ways, copies=copies, times=times, holds=self.holds, lacks=takers,
+            offered=offered, seed=seed, style=style, script=script, goal=goal,
+            growing=self.growing,
+            allowed=self.end + (self.unit is not None and self.end < self.huge),
+        )  # fmt: skip
+        end = stoppable(self.control, loop, long=self.count >= WATCHED_FROM)
+        if end < 0:
+            return False
+        if self.forwards:
+            rows = without_idle(copies, self.lacks)
+            copies, times = copies[rows], times[rows]
+        copies[:, 2] = self.order[copies[:, 2]]
+        if len(copies) < count and not self.ways.release.any():
+            plan = schedule_from_copies(self.problem, copies)
+            starts = plan.start[: len(copies)] / float(self.unit or 1)
+            starts = starts if self.unit is None else np.rint(starts)
+            times = times + (starts.astype(times.dtype) - times[:, 0])[:, None]
+            end = times[:, 1].max()
+        late = int((times[:, 1] > end - self.longest).sum())
+        if end == self.end and late > self.late:
+            return False
+        self.end, self.copies, self.times, self.takers, self.late = end, copies, times, takers, late
+        return True
+
+    def _takers(self, seed: int) -> Any:
+        """Return who gets what: those who need it, and those on the way."""
+        latency, transfer, prepare, size = self.ways[:4]
+        costs = Tables(transfer, latency, prepare, size, None)
+        rng = None if self.end == self.huge else np.random.default_rng(seed)
+        ways, _ = quickest_ways(self.problem, costs, self.holds, self.lacks, rng)
+        takers = self.lacks.copy()
+        takers[ways[:, 1], ways[:, 2]] = True
+        return frozen(takers)
+
+
+def _growing(problem: Reduction, latency: Any, transfer: Any, prepare: Any, size: Any) -> Any:
+    """Return when one of equal machines has made 0, 1, … others, or nothing for others."""
+    if problem.times is None:
+        return np.zeros(0, dtype=latency.dtype)
+    lasts, work = transfer[0, 0] * size[0], prepare[0] * size[0]
+    length = latency[0, 0] + lasts + work
+    times = arrivals(len(problem.machines), length, max(lasts, work), length)
+    return np.array(times, dtype=latency.dtype)
+
+
+@planner(
+    name="rarest-first",
+    needs=(COPIED_OR_COMBINED, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    complexity="O(n m (a + l)) a run, for a segments under way and l machines that lack one",
+    source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding; "
+    "annealing as in Kirkpatrick, Gelatt and Vecchi 1983",
+)
+def rarest_first(
+    problem: Reduction,
+    control: Control,
+    *,
+    restarts: int | None = None,
+    rebuilds: int | None = None,
+) -> Solution:
+    """Spread the rarest segment first, in reversed time; restart, then rebuild the best plan's end.
+
+    The best plan, and that of an earlier method, are also changed in turn by simulated annealing.
+    Stops at the lower bound.
+    """
+    spreader = Spreader(problem, control)
+    if not spreader.count:
+        nothing = schedule_from_copies(problem, spreader.copies)
+        return Solution(schedule=nothing, optimal=True)
+    lower_bound = best_bound(problem)
+    unit = spreader.unit
+    bound = lower_bound * (1 + 1e-12) if unit is None else round(lower_bound / float(unit))
+    longer = control.remaining is not None and spreader.count > FEW_COPIES
+    patience = PATIENCE if longer else 1
+    share = patience * COPIES_IN_ALL // spreader.count
+    restarts = max(1, min(MAX_RESTARTS, share)) if restarts is None else restarts
+    rebuilds = min(patience * MAX_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
+    rng = np.random.default_rng(control.rng.integers(2**31))
+    more_comes = control.incumbent is not None and is_tried(problem, ALONG_CRITICAL_PATH)
+    with control.sharing(BEFORE if more_comes else 1.0):
+        for turn in range(max(1, restarts)):
+            spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])
+            if spreader.end <= bound or control.expired():
+                break
+            if turn == len(STYLES) and spread.pays(spreader.count * restarts):
+                spreader.loop = spread.compiled  # for many runs on a small problem
+        changes = _Changes(spreader)
+        for turn in range(max(0, rebuilds)):
+            if spreader.end <= bound or control.expired():
+                break
+            rebuild(spreader, rng)
+            if turn >= changes.due and changes.run(turn) <= bound:
+                break
+    if spreader.end == spreader.huge:  # not even one run was through
+        if problem.links is not None:
+            return shortest_paths(problem, control)
+        if problem.collective in ("reduce", "broadcast"):
+            return ALONG[chain](problem, control)
+        return direct(problem, control)
+    schedule = schedule_from_copies(problem, spreader.copies)
+    schedule = min([schedule, *changes.best()], key=lambda plan: plan.makespan)
+    met = schedule.makespan <= lower_bound * (1 + 1e-12)
+    found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met)
+    return logged(problem, control, found, backwards=True)
+
+
+class _Changes:
+    """The plan of an earlier method and that of a spreader, changed; the best one more often."""
+
+    def __init__(self, spreader: Spreader) -> None:
+        self.problem, self.spreader = spreader.problem, spreader
+        simple = not (spreader.forwards or spreader.ways.links or spreader.ways.release.any())
+        some = FEW_COPIES < spreader.count <= MOST_CHANGED and self.problem.ports is None
+        count = 2 * (simple and some)
+        costs = spreader.holds, *spreader.ways[:5]
+        grain = int(spreader.unit is not None)
+        self.due, self.useless = 0.0 if count else np.inf, 0
+        self.ends = [Annealing(costs, spreader.huge, spreader.least, grain) for _ in range(count)]
+        incumbent = spreader.control.incumbent
+        if self.ends and incumbent is not None and incumbent.schedule is not None:
+            plan = Plan.of(self.problem, incumbent.schedule)
+            plan = plan.mirrored() if self.problem.statement.combining else plan
+            copies = plan.rows[np.argsort(plan.times[:, 0], kind="stable"), :3]
+            self.ends[0].take(copies, incumbent.makespan / float(spreader.unit or 1))
+
+    def run(self, turn: int) -> Any:
+        """Go on from better plans, change one; return when it ends."""
+        self.ends[1].take(self.spreader.copies, float(self.spreader.end))
+        able = [one for one in self.ends if len(one.rows)]
+        if not able:
+            return np.inf
+        best = min(able, key=lambda one: min(one.end, one.taken))
+        chosen = min(able, key=lambda one: one.work / (BEST if one is best else 1))
+        before = min(best.end, best.taken)
+        chosen.run(min(BURST, 1 + COPIES_IN_ALL // self.spreader.count), turn)
+        self.useless = 0 if chosen.end < before else self.useless + 1
+        self.due = turn + 2 + self.useless // RARER
+        return chosen.end
+
+    def best(self) -> list[Schedule]:
+        """Return the best plan, if there is one."""
+        best = min(self.ends, key=lambda one: one.end, default=None)
+        if best is None or not len(best.copies):
+            return []
+        return [schedule_from_copies(self.problem, best.copies)]
+
+
+def rebuild(spreader: Spreader, rng: np.random.Generator) -> None:
+    """Keep the beginning of the best plan and spread the rest anew."""
+    by_start = np.argsort(spreader.times[:, 0], kind="stable")
+    kept = int(rng.integers(len(by_start)))
+    style = STYLES[int(rng.integers(len(STYLES)))]
+    script = spreader.copies[by_start[:kept]]
+    spreader.run(int(rng.integers(2**31)), style, script)

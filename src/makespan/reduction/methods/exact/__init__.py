@@ -1,1 +1,0 @@
-"""Optima: by search, by constraint programming, or in closed form."""

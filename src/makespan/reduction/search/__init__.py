@@ -1,1 +1,0 @@
-"""The published search over all trees, column by column, and searches for destinations."""

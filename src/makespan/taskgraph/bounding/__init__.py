@@ -1,1 +1,0 @@
-"""What no plan can be below: heads, tails, and makespans that are refuted."""

@@ -1,0 +1,206 @@
+"""Local search: moves of tasks, and large graphs planned from their ends and forwards again."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.binding import bind
+from makespan.core.numeric.sorting import inverse, sorted_by
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.system.memory import claim
+from makespan.taskgraph.limits import lateness, latest_ends, most_allowed, price_of, worth
+from makespan.taskgraph.list_scheduling.assigned import in_order
+from makespan.taskgraph.list_scheduling.insertion import inserted
+from makespan.taskgraph.local_search.contention import LATE
+from makespan.taskgraph.local_search.overlap import accept_moves
+from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.timing import machine_of_tasks
+
+TINY = 40
+FEW, MANY = 2_000, 500_000
+MAX_STEPS = 200_000_000
+SLICE = 2_000_000
+MIN_REACH, MAX_REACH = 0.003, 0.1
+REACH_SAMPLED = 0.006
+"""By which share a plan may get longer at first where many scenarios give its value."""
+
+
+def steps_of_a_move(problem: TaskGraph) -> int:
+    """Return the elementary steps of a move where no transfer waits."""
+    return len(problem.dag) * int(problem.cores.max()) + len(problem.dag.source)
+
+
+class Sample(NamedTuple):
+    """What a search looks at: the plan itself, and other scenarios that give the value.
+
+    ``seconds``, ``size``, ``fixed`` and ``per_unit`` hold a table for the plan itself and one for
+    each scenario; ``ends`` when the plan ends in each that the search starts from. The value is the
+    mean of the ends in scenarios from that of rank ``ranked_from`` on.
+    """
+
+    seconds: Floats
+    size: Floats
+    fixed: Floats
+    per_unit: Floats
+    ends: Floats
+    ranked_from: int = 0
+
+    @property
+    def value(self) -> float:
+        return float(np.sort(self.ends[1:])[self.ranked_from :].mean())
+
+
+def improved(
+    problem: TaskGraph,
+    control: Control,
+    schedule: Schedule,
+    moves: int | None,
+    sample: Sample | None = None,
+) -> Schedule:
+    """Return the best plan that so many moves of tasks lead to from ``schedule``.
+
+    Without a ``sample`` its value is what the objective says.
+    """
+    dag, network, count = problem.dag, problem.network, len(problem.dag)
+    large = steps_of_a_move(problem)
+    missing, scale, _ = worth(problem, schedule)
+    if sample is None:
+        routing = network.routing
+        sample = Sample(
+            problem.durations, dag.size[None], routing.fixed_seconds, routing.seconds_per_unit,
+            np.array([schedule.makespan]),
+        )  # fmt: skip
+    else:
+        scale, large = sample.value, large * len(sample.ends)
+    if moves is None:
+        moves = FEW if large <= TINY else min(MANY, MAX_STEPS // large)
+    claim(32.0 * count * len(network), f"the durations of {count:,} tasks on all machines")
+    start = np.zeros(count)
+    computes = schedule.kind == Activity.COMPUTE
+    start[schedule.item[computes]] = schedule.start[computes]
+    order = np.lexsort((dag.position, start))
+    place = inverse(order)
+    machine = machine_of_tasks(problem, schedule)
+    best_order, best_machine = order.copy(), machine.copy()
+    cores = int(problem.cores.sum())
+    seed = 1 + int(control.rng.integers(2**31 - 3))
+    price, rate = price_of(problem, schedule), 0.0
+    if price:
+        rate = schedule.makespan / price
+    budget = most_allowed(problem)
+    late = 0.0
+    if missing:
+        late = max(0.0, float(lateness(problem, schedule).max())) + max(0.0, price - budget) * rate
+    most = LATE * max(scale, schedule.makespan)
+    value = most + late if missing else scale
+    by_price = float(problem.objective == "price")
+    numbers = np.array([0.0, seed, value, value, most, scale, budget, rate, by_price])
+    charge = problem.charges if network.is_priced else np.zeros(0)
+    loop, column = accept_moves.chosen(moves * large)
+    given = {
+        "first_in": dag.first_in, "predecessors": dag.predecessors,
+        "size": sample.size[:, dag.in_edges].ravel(), "first_out": dag.first_out,
+        "successors": dag.successors, "seconds": sample.seconds.ravel(),
+        "fixed": sample.fixed.ravel(), "per_unit": sample.per_unit.ravel(),
+        "first_core": problem.first_core, "held": dag.cores, "release": dag.release,
+        "due": latest_ends(problem), "charge": charge.ravel(), "start_price": network.start_price,
+        "used": np.zeros(len(network), dtype=bool), "order": order, "place": place,
+        "machine": machine, "end": np.zeros(count), "cause": np.full(count, -1),
+        "free": np.zeros(cores), "core_last": np.full(cores, -1),
+        "moved": np.zeros(count, dtype=np.int64), "best_order": best_order,
+        "best_machine": best_machine, "ends": np.zeros(len(sample.ends)), "kept": sample.ends,
+        "ranked": sample.ends[1:], "numbers": numbers,
+    }  # fmt: skip
+    columns = {name: column(each) for name, each in given.items()}
+    steps = max(1, SLICE // large)
+    reach = REACH_SAMPLED if len(sample.ends) > 1 else reach_of(moves, count)
+    run = bind(
+        loop, **columns, all_evaluations=moves, reach=reach, machines=len(network),
+        ranked_from=sample.ranked_from, rigid=problem.is_rigid,
+    )  # fmt: skip
+    for first, last in pairwise([*range(0, moves, steps), moves]):
+        run(last - first)
+        if control.expired():
+            break
+    order, machine = np.asarray(columns["best_order"]), np.asarray(columns["best_machine"])
+    return in_order(problem, machine, inverse(order))
+
+
+def reach_of(moves: int, count: int) -> float:
+    """Return how far a plan may get longer at first: the further, the more moves there are.
+
+    With few moves for many tasks, a search that leaves its start far behind would not come back.
+    """
+    return min(MAX_REACH, max(MIN_REACH, moves / (300.0 * count * count)))
+
+
+SHARES = (1.0, 0.3, 0.1, 0.0)
+"""Of the tasks, how many may change machines, in turn."""
+ROUNDS, PATIENCE = 40, 2 * len(SHARES)
+"""The rounds in all, and those in a row that lead to no better plan."""
+SECONDS_A_STEP = 4e-7
+"""What a task or an edge takes in a round besides insertion, which ends when the time is up."""
+
+
+def replanned(problem: TaskGraph, control: Control, schedule: Schedule) -> Schedule:
+    """Return the best plan met while the best so far is planned backwards and forwards again.
+
+    In a round, the tasks are inserted by falling end into a plan of the graph that is turned round,
+    which is the plan from its end, and by its order into a plan from the start. Each time a random
+    share of the tasks goes where it ends first, the others stay on their machines: with none that
+    is double justification, which makes no plan longer where cores are single; with many it leads
+    further away. Releases, deadlines and the direction of links count in plans from the start only.
+
+    Source: forward-backward improvement, Li and Willis 1992; double justification, Valls, Ballestín
+    and Quintanilla 2005; with machines to choose from as in ``heft``. Complexity: O(n m + e) a
+    round where gaps are found at once.
+    """
+    dag, network = problem.dag, problem.network
+    known = control.incumbent.schedule if control.incumbent else None
+    best, least, idle = schedule, worth(problem, schedule), 0
+    with control.reserving(SECONDS_A_STEP * (len(dag) + len(dag.source))):
+        if control.expired():
+            return best
+        own = problem.finite_durations if len(dag.own) else None
+        reverse = Dag.from_arrays(
+            work=dag.work, durations=own, source=dag.target, target=dag.source, size=dag.size,
+            cores=dag.cores,
+        )  # fmt: skip
+        turned = TaskGraph(reverse, network)
+        for turn in range(ROUNDS):
+            share = SHARES[turn % len(SHARES)]
+            back = _again(turned, control, problem, best, share)
+            if control.expired() or back is known:
+                return best
+            order = _from_the_end(turned, back)
+            again = in_order(problem, machine_of_tasks(turned, back), inverse(order))
+            forth = _again(problem, control, turned, back, share)
+            for plan in (again, forth):
+                if worth(problem, plan) < least:
+                    best, least, idle = plan, worth(problem, plan), -1
+            idle += 1
+            if control.expired() or idle == PATIENCE:
+                return best
+    return best
+
+
+def _again(
+    problem: TaskGraph, control: Control, turned: TaskGraph, plan: Schedule, share: float
+) -> Schedule:
+    """Return a plan of ``problem`` from one of the graph ``turned`` round."""
+    free = control.rng.random(len(problem.dag)) < share
+    pinned = np.where(free, -1, machine_of_tasks(turned, plan))
+    return inserted(problem, control, _from_the_end(turned, plan), pinned=pinned)
+
+
+def _from_the_end(problem: TaskGraph, plan: Schedule) -> Integers:
+    """Return the tasks by falling end, each behind its successors."""
+    rows = np.flatnonzero(plan.kind == Activity.COMPUTE)
+    rows = rows[sorted_by(plan.item[rows])]
+    return sorted_by(-plan.end[rows], -plan.start[rows], -problem.dag.position)

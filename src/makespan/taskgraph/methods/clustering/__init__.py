@@ -1,1 +1,0 @@
-"""Clusterings: tasks that talk much share a machine."""

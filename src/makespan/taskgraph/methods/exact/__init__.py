@@ -1,1 +1,0 @@
-"""Optima: by rule for equal tasks, else by constraint programming."""

@@ -1,1 +1,0 @@
-"""List scheduling: tasks in an order, each to the machine that suits it."""

@@ -1,0 +1,180 @@
+"""Plans that end soonest in random scenarios: the best of many, and local search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.errors import MethodError
+from makespan.core.inputs.mistakes import refusal
+from makespan.core.inputs.rules import whole
+from makespan.core.noise import Noise, as_noise
+from makespan.core.numeric.arrays import Floats
+from makespan.core.registry import register
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
+from makespan.taskgraph.limits import violation, worth
+from makespan.taskgraph.local_search import Sample, improved, steps_of_a_move
+from makespan.taskgraph.needs import (
+    LEAST_MAKESPAN,
+    NO_CONTENTION,
+    NO_DUPLICATION,
+    NO_GIVEN_PLAN,
+    OVERLAP,
+)
+from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.scenarios import (
+    Aim,
+    Scenarios,
+    affordable,
+    candidates,
+    chosen,
+    estimated,
+    reserved,
+)
+
+ERROR = 0.1
+COUNT = whole("it is", 1, 1_000_000)
+
+
+@register(
+    "taskgraph",
+    name="monte-carlo",
+    needs=(NO_GIVEN_PLAN, LEAST_MAKESPAN),
+    complexity="k plans of HEFT, and O(k s (n + e)) to replay them in s scenarios",
+    source="Zheng and Sakellariou 2013 (Monte-Carlo based DAG scheduling)",
+)
+def monte_carlo(
+    problem: TaskGraph,
+    control: Control,
+    *,
+    noise: Noise | float | Mapping[str, Any] = ERROR,
+    quantile: float | None = None,
+    plans: int = 100,
+    scenarios: int = 200,
+) -> Solution:
+    """Where durations are uncertain: of plans for drawn durations, the best on average.
+
+    The quick methods plan for the durations as stated, and for safe ones where errors differ;
+    ``heft`` plans for drawn ones. All are replayed in the same scenarios, and the best few in
+    others. What is said of the plan is estimated in scenarios that chose nothing.
+
+    Parameters
+    ----------
+    noise
+        As :func:`makespan.simulate` takes it.
+    quantile
+        None: the mean makespan is to be least. A share such as 0.95: the makespan that this share
+        of the runs does not exceed.
+    plans
+        For how many drawn durations ``heft`` plans.
+    scenarios
+        In how many scenarios each plan is replayed.
+    """
+    noise, aim = as_noise(noise), Aim.checked(quantile)
+    refuse_counts(plans=plans, scenarios=scenarios)
+    every, ends = [], []
+    with control.reserving(reserved(problem, control)):
+        scenarios = affordable(problem, control, scenarios, plans)
+        if not scenarios:
+            return untried(problem, control, noise, aim)
+        sample = Scenarios.drawn(problem, noise, scenarios, control.rng)
+        for plan in candidates(problem, control, noise, plans):
+            every.append(plan)
+            ends.append(sample.makespans(plan))
+    best = chosen(problem, control, every, ends, noise, aim)
+    return estimated(problem, control, best, as_stated(problem, every), noise, aim)
+
+
+def untried(problem: TaskGraph, control: Control, noise: Noise, aim: Aim) -> Solution:
+    """Return the first plan, where there is no time to try any in scenarios."""
+    first = next(candidates(problem, control, noise, 0))
+    return estimated(problem, control, first, first, noise, aim)
+
+
+def as_stated(problem: TaskGraph, plans: list[Schedule]) -> Schedule:
+    """Return the best of plans for the durations as stated."""
+    return min(plans, key=lambda plan: worth(problem, plan))
+
+
+def refuse_counts(**counts: Any) -> None:
+    """Refuse options that are not whole numbers from 1."""
+    for name, count in counts.items():
+        text = refusal(count, COUNT)
+        if text is not None:
+            raise MethodError(f"{name}: {text}")
+
+
+PLANS = 30
+STEPS = 5_000_000_000
+MOST = 200_000
+
+
+@register(
+    "taskgraph",
+    name="sample-average",
+    needs=(NO_GIVEN_PLAN, LEAST_MAKESPAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION),
+    complexity="the plans of monte-carlo, then O(k s (n + e)), k the moves tried; compiled",
+    source="Kleywegt, Shapiro and Homem-de-Mello 2002 (sample average approximation), "
+    "threshold accepting (Dueck and Scheuer 1990)",
+)
+def sample_average(
+    problem: TaskGraph,
+    control: Control,
+    *,
+    noise: Noise | float | Mapping[str, Any] = ERROR,
+    quantile: float | None = None,
+    scenarios: int = 60,
+    moves: int | None = None,
+) -> Solution:
+    """Where durations are uncertain: local search for the least mean over drawn scenarios.
+
+    It moves tasks as ``local-search`` does, from the best plan of ``monte-carlo``; each plan is
+    valued by its ends in the same scenarios. What it finds is compared with the plans of
+    ``monte-carlo`` in others, and estimated in scenarios that chose nothing.
+
+    Parameters
+    ----------
+    noise, quantile
+        As of ``monte-carlo``.
+    scenarios
+        How many are searched in.
+    moves
+        How many to try; None: as many as take some seconds, at most 200,000.
+    """
+    noise, aim = as_noise(noise), Aim.checked(quantile)
+    refuse_counts(scenarios=scenarios, **({} if moves is None else {"moves": moves}))
+    with control.reserving(reserved(problem, control)):
+        scenarios = affordable(problem, control, scenarios, PLANS)
+        if not scenarios:
+            return untried(problem, control, noise, aim)
+        sample = Scenarios.drawn(problem, noise, scenarios, control.rng)
+        every = list(candidates(problem, control, noise, PLANS))
+        ends = [sample.makespans(plan) for plan in every]
+        if not control.expired():
+            every.append(_searched(problem, control, sample, every, ends, aim, moves))
+            ends.append(sample.makespans(every[-1]))
+    best = chosen(problem, control, every, ends, noise, aim)
+    return estimated(problem, control, best, as_stated(problem, every), noise, aim)
+
+
+def _searched(
+    problem: TaskGraph,
+    control: Control,
+    sample: Scenarios,
+    plans: list[Schedule],
+    ends: list[Floats],
+    aim: Aim,
+    moves: int | None,
+) -> Schedule:
+    """Return what local search in a sample makes of the best of plans, by their ends there."""
+    missed = np.array([violation(problem, plan) for plan in plans])
+    best = int(np.lexsort((aim.of(np.array(ends)), missed))[0])
+    if moves is None:
+        moves = min(MOST, STEPS // ((1 + len(sample)) * max(1, steps_of_a_move(problem))))
+    known = np.concatenate([[plans[best].makespan], ends[best]])
+    start = Sample(*sample.tables(), known, aim.ranked_from(len(sample)))
+    return improved(problem, control, plans[best], moves, start)

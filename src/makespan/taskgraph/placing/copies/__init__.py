@@ -1,1 +1,0 @@
-"""Growing plans in which a task may be executed on several machines."""

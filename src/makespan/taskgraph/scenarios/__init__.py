@@ -1,1 +1,0 @@
-"""Durations that turn out otherwise, and what plans make of them."""

@@ -1,1 +1,0 @@
-"""Complete search by CP-SAT: models of a problem, and what is proved with them."""
