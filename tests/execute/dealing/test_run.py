@@ -225,3 +225,10 @@ def test_other_kinds_are_refused(client: Any) -> None:
     plan = solve(IndependentTasks(machines=2, durations=[1, 2]))
     with pytest.raises(InputError, match="divisible load on a star, nor for a partition"):
         run(plan, functions.squared, [1, 2], client)
+
+
+@pytest.mark.parametrize("given", [None, 3, "tcp://127.0.0.1:1"])
+def test_what_is_no_client_is_refused(given: object) -> None:
+    """An address is not enough."""
+    with pytest.raises(InputError, match="client:"):
+        run(planned(3), functions.squared, [1, 2, 3], given)  # type: ignore[arg-type]

@@ -5,30 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Executor as Interface, Future
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakSet
-
-from makespan.execute.dask.cluster.client import checked_client
-from makespan.execute.dask.maps.carry_out import Background
-from makespan.execute.dask.maps.map import begin
-
-if TYPE_CHECKING:
-    from distributed import Client
-
-
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import count
 from queue import SimpleQueue
 from threading import Thread
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 from makespan.core.system.startup import optional
-from makespan.execute.dask.cluster.client import client_or_local
-from makespan.execute.dask.maps.carry_out import Raised
-from makespan.execute.dask.maps.map import prepared
+from makespan.execute.dask.cluster.client import checked_client, client_or_local
+from makespan.execute.dask.maps.carry_out import Background, Raised
+from makespan.execute.dask.maps.map import begin, prepared
 from makespan.execute.dealing.items import Inbox
 from makespan.execute.remote import called
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Returned = TypeVar("Returned")
 

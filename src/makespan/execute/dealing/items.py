@@ -211,13 +211,7 @@ class Inbox(Stream):
 
 
 def refuse_indivisible(data: Any, place: str) -> None:
-    """Refuse what ``client.map`` does: what has no length, or can't be iterated over.
-
-    Raises
-    ------
-    InputError
-        With what to give.
-    """
+    """Refuse what ``client.map`` does: what has no length, or can't be iterated over."""
     try:
         iter(data), len(data)
     except TypeError as error:

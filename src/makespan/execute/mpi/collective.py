@@ -15,8 +15,7 @@ from makespan.core.report import InvalidSchedule
 from makespan.core.schedule import Schedule
 from makespan.execute.mpi.execution import CALLS
 from makespan.execute.mpi.operations import combiner, commutes, operation_of
-from makespan.execute.mpi.ranks import Rank, Watch
-from makespan.execute.mpi.tables import Table, ranks_of, tables_of
+from makespan.execute.mpi.ranks import Rank, Table, Watch, ranks_of, tables_of
 from makespan.execute.mpi.world import all_or_none, calls_of, mpi, on_root, private
 from makespan.flow.result import Result
 from makespan.reduction.problem import ROOT, Reduction

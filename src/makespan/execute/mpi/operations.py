@@ -33,13 +33,7 @@ UFUNCS: dict[str, np.ufunc] = {
 
 
 def operation_of(given: Any) -> Any:
-    """Return the ufunc of what was given, or the operation of MPI or the function that it is.
-
-    Raises
-    ------
-    InputError
-        If it is nothing that combines.
-    """
+    """Return the ufunc of what was given, or the operation of MPI or the function that it is."""
     if isinstance(given, str):
         if given.lower() not in UFUNCS:
             raise InputError(f"op: {given!r} is not an operation{did_you_mean(given, UFUNCS)}")
@@ -61,13 +55,7 @@ def commutes(operation: Any) -> bool:
 
 
 def combiner(operation: Any, dtype: np.dtype[Any]) -> Combine:
-    """Return the function that combines arrays of a type.
-
-    Raises
-    ------
-    InputError
-        If the operation does not give elements of that type.
-    """
+    """Return the function that combines arrays of a type."""
     if isinstance(operation, np.ufunc):
         _check_loop(operation, dtype)
         return operation

@@ -37,11 +37,6 @@ def mpi() -> Any:
     """Return the module ``mpi4py.MPI``; its first import starts MPI.
 
     From then on, what a rank raises and nothing catches ends all ranks.
-
-    Raises
-    ------
-    MissingExtra
-        If mpi4py, or an MPI library for it, is not installed.
     """
     package = optional("mpi4py.MPI")
     if not isinstance(sys.excepthook, _Ending):

@@ -31,10 +31,10 @@ def test_nothing_is_faster_than_the_truth(calibration: Calibration) -> None:
     """Other work only slows down: a chunk takes what the link and the sleeping take, or more."""
     assert [worker.name for worker in calibration.workers] == ["w1", "w2", "w3"]
     for worker, rate in zip(calibration.workers, (50.0, 100.0, 200.0), strict=True):
-        truth = 1000 * 8 / (rate * 1e6)
-        assert worker.send.cost.of(1000.0) > 0.5 * 1000 * truth
-        slept = functions.SECONDS_PER_ITEM[worker.name]
-        assert worker.compute.cost.of(1000.0) > 0.8 * 1000 * slept
+        sent, slept = 1000 * 8 / (rate * 1e6), functions.SECONDS_PER_ITEM[worker.name]
+        assert len(worker.whole) > 1
+        for count, seconds in worker.whole:
+            assert seconds > count * (0.5 * sent + 0.8 * slept)
         assert worker.submit > 0.0
 
 
@@ -110,7 +110,8 @@ def test_a_partition_is_planned_on_measured_tables(client: Any) -> None:
     assert problem.machines == ("0", "1", "2")
     plan = solve(problem)
     assert plan.makespan is not None
-    assert 0.05 < plan.makespan < 0.6
+    alone = [problem.costs_of(np.array(counts)).max() for counts in np.diag([30] * 3)]
+    assert 0.05 < plan.makespan < min(alone)
     measured = dict(found.workers[0].whole)
     count = max(measured)
     assert problem.costs_of(np.array([count, 0, 0]))[0] == pytest.approx(measured[count])

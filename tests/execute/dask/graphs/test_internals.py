@@ -9,21 +9,21 @@ import distributed
 import pytest
 
 from makespan.execute import dask
-from makespan.execute.dask.graphs import called, choice, runner
+from makespan.execute.dask.graphs import batch, choice, runner
 from tests.execute.dask.graphs import graphs
 
 
 def test_this_version_was_tried() -> None:
     """A new version of distributed has to be tried before it is named."""
-    assert distributed.__version__ in called.TRIED
-    assert called.missing() == []
+    assert distributed.__version__ in batch.TRIED
+    assert batch.missing() == []
 
 
-@pytest.mark.parametrize("name", called.NEEDED)
+@pytest.mark.parametrize("name", batch.NEEDED)
 def test_what_is_missing_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them."""
-    monkeypatch.setattr(called, "NEEDED", (name + "_gone", name))
-    assert called.missing() == [name + "_gone"]
+    monkeypatch.setattr(batch, "NEEDED", (name + "_gone", name))
+    assert batch.missing() == [name + "_gone"]
 
 
 def test_without_internals_dask_places_the_graph(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from makespan import Dag, Network, TaskGraph, solve
-from makespan.execute.dask.graphs.placement import pins_of
-from makespan.execute.dask.graphs.rest import rest_planned
+from makespan.execute.dask.graphs.placement import pins_of, rest_planned
 
 
 def test_the_rest_goes_where_it_ends_first() -> None:

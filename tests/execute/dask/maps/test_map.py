@@ -227,10 +227,3 @@ def test_annotations_are_kept_to(client: Any, monkeypatch: pytest.MonkeyPatch) -
             mapped(Unlucky(), [1, 2], client, retries=0)
     with annotate(workers=lambda key: "0"), pytest.raises(InputError, match="function of keys"):
         mapped(functions.squared, [1], client)
-
-
-@pytest.mark.parametrize("client", [3, "tcp://127.0.0.1:1"])
-def test_what_is_no_client_is_refused(client: object) -> None:
-    """An address is not enough."""
-    with pytest.raises(InputError, match="client:"):
-        dask.map(functions.squared, [1, 2, 3], client, progress=False)

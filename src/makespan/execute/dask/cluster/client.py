@@ -27,13 +27,7 @@ WANT_AGAIN = 25  # questions after which what it still knows is released anew
 
 
 def checked_client(client: Any) -> Any:
-    """Return the client if it can be used.
-
-    Raises
-    ------
-    InputError
-        If it is not a synchronous ``distributed.Client``, or closed.
-    """
+    """Return the client if it can be used."""
     package = optional("distributed")
     if not isinstance(client, package.Client):
         raise InputError(f"client: {client!r} is not a distributed.Client")
@@ -45,13 +39,7 @@ def checked_client(client: Any) -> Any:
 
 
 def pickled(value: Any, place: str) -> bytes:
-    """Return a value as it is sent; what this session has defined goes with it.
-
-    Raises
-    ------
-    InputError
-        If it can't be pickled; the message starts with its ``place``.
-    """
+    """Return a value as it is sent; what this session has defined goes with it."""
     import cloudpickle  # type: ignore[import-untyped]
 
     try:
@@ -77,13 +65,7 @@ def trouble_of(client: Any) -> str:
 
 
 def on_loop(client: Any, work: Callable[[], Coroutine[Any, Any, Value]]) -> Value:
-    """Run a coroutine on the client's event loop; Ctrl-C cancels it and waits until it is tidy.
-
-    Raises
-    ------
-    ExecutionError
-        If the client is closed, and its event loop with it.
-    """
+    """Run a coroutine on the client's event loop; Ctrl-C cancels it and waits until it is tidy."""
     loop = client.loop.asyncio_loop
     tasks: list[asyncio.Task[Any]] = []
 

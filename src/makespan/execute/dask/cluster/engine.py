@@ -30,7 +30,7 @@ log = logging.getLogger("makespan")
 
 
 class DaskEngine:
-    """All transfers and tasks of one run, so that none is left behind.
+    """The engine of Dask: all transfers and tasks of one run, so that none is left behind.
 
     ``async with`` it: at the end of the block the scheduler has confirmed that nothing is left
     wherever the block was interrupted, failed, or lost something.
@@ -110,27 +110,19 @@ class DaskEngine:
         self.pool.load.show(seconds, items, threads)
 
     async def take_back(
-        self, member: WorkerInfo, chunks: Sequence[tuple[str, int, int]], kept: float
+        self, worker: WorkerInfo, chunks: Sequence[tuple[str, int, int]], kept: float
     ) -> list[tuple[int, int, float]]:
         """Take items back; see :func:`makespan.execute.remote.taken_back`."""
-        found: list[tuple[int, int, float]] = await self.pool.call(member, taken_back, chunks, kept)
+        found: list[tuple[int, int, float]] = await self.pool.call(worker, taken_back, chunks, kept)
         return found
 
-    async def pack(self, member: WorkerInfo, items: Items, low: int, high: int) -> Packed:
-        """Pickle the items from ``low`` to ``high``, and wait for the futures among them.
-
-        Raises
-        ------
-        WorkerLost
-            If the worker left meanwhile.
-        InputError
-            If an item can't be pickled.
-        """
+    async def pack(self, worker: WorkerInfo, items: Items, low: int, high: int) -> Packed:
+        """Pickle the items from ``low`` to ``high``, and wait for the futures among them."""
         sent, count, futures = payload(items, low, high)
         futures = self._futures | futures
-        return Packed(low, high, sent, count, await self._inputs(member, futures))
+        return Packed(low, high, sent, count, await self._inputs(worker, futures))
 
-    async def _inputs(self, member: WorkerInfo, futures: Mapping[Any, Any]) -> dict[Any, Any]:
+    async def _inputs(self, worker: WorkerInfo, futures: Mapping[Any, Any]) -> dict[Any, Any]:
         """Return futures of this client's that are done, and why there is nothing in others."""
         from distributed import Future, wait
 
@@ -152,7 +144,7 @@ class DaskEngine:
             with self.client.as_current():
                 all_done = wait(mine)
             with suppress(CancelledError):  # the status says so
-                await self.pool.while_there([member], all_done)
+                await self.pool.while_there([worker], all_done)
         for future in mine:
             if future.status == "error":
                 inputs[future.key] = Broken(failure(0, 0, await future.exception())[2])
@@ -160,27 +152,22 @@ class DaskEngine:
                 inputs[future.key] = _broken(f"{future.key} is {future.status}")
         return inputs
 
-    async def send(self, member: WorkerInfo, packed: Packed, *, apart: bool = True) -> Held:
+    async def send(self, worker: WorkerInfo, packed: Packed, *, apart: bool = True) -> Held:
         """Send items; returns when the worker has acknowledged them.
 
         A small chunk that need not go ``apart`` goes with its tasks: that saves messages.
-
-        Raises
-        ------
-        WorkerLost
-            If the worker left.
         """
         key = self._key("chunk")
-        if len(self.function) > LARGE and member.address not in self._functions:
-            function = self._scatter(member, self._key("function"), self.function)
-            self._functions[member.address] = asyncio.ensure_future(function)
+        if len(self.function) > LARGE and worker.address not in self._functions:
+            function = self._scatter(worker, self._key("function"), self.function)
+            self._functions[worker.address] = asyncio.ensure_future(function)
         start = time.time()
-        if not apart and packed.bytes <= SMALL and member.address not in self._functions:
-            return Held(member, key, packed, None, Window(start, start))
+        if not apart and packed.bytes <= SMALL and worker.address not in self._functions:
+            return Held(worker, key, packed, None, Window(start, start))
         try:
-            future = await self._scatter(member, key, packed.sent)
-            if member.address in self._functions:
-                await asyncio.shield(self._functions[member.address])
+            future = await self._scatter(worker, key, packed.sent)
+            if worker.address in self._functions:
+                await asyncio.shield(self._functions[worker.address])
         except WorkerLost:
             raise
         except Exception as error:
@@ -188,17 +175,17 @@ class DaskEngine:
                 f"items {packed.low} to {packed.high - 1} can't be sent: {error}"
             ) from error
         packed.sent = None
-        return Held(member, key, packed, future, Window(start, time.time()))
+        return Held(worker, key, packed, future, Window(start, time.time()))
 
-    async def _scatter(self, member: WorkerInfo, key: str, value: Any) -> Any:
+    async def _scatter(self, worker: WorkerInfo, key: str, value: Any) -> Any:
         scattered = asyncio.ensure_future(
             self.client.scatter(
-                {key: value}, workers=[member.address], direct=True, hash=False, asynchronous=True
+                {key: value}, workers=[worker.address], direct=True, hash=False, asynchronous=True
             )
         )
         self._sending[key] = scattered
         try:
-            futures = await self.pool.while_there([member], asyncio.shield(scattered))
+            futures = await self.pool.while_there([worker], asyncio.shield(scattered))
         except WorkerLost:
             self._untidy = True
             del self._sending[key]  # it ends by itself: cut off, it might arrive unknown to anybody
@@ -210,10 +197,10 @@ class DaskEngine:
 
     def start(self, held: Held, priority: int) -> list[Any]:
         """Start the function on a chunk, a task for each thread; returns at once."""
-        member, packed = held.worker, held.packed
-        there = self._functions.get(member.address)
+        worker, packed = held.worker, held.packed
+        there = self._functions.get(worker.address)
         function = self.function if there is None else there.result()
-        parts = min(member.threads, packed.high - packed.low)
+        parts = min(worker.threads, packed.high - packed.low)
         futures = []
         for _ in range(parts):
             key = self._key("work")
@@ -227,9 +214,9 @@ class DaskEngine:
                 self.batched,
                 parts,
                 packed.inputs,
-                not member.address.startswith("inproc://"),
+                not worker.address.startswith("inproc://"),
                 key=key,
-                workers=[member.address],
+                workers=[worker.address],
                 allow_other_workers=False,
                 priority=self.priority + FINE * priority,
                 resources=self.resources,
@@ -240,20 +227,13 @@ class DaskEngine:
 
     async def finished(
         self,
-        member: WorkerInfo,
+        worker: WorkerInfo,
         futures: list[Any],
         each: Callable[[int], None] = lambda running: None,
     ) -> float:
         """Wait until tasks are done; returns when the client knew.
 
         ``each`` is called with the number of those that run on, whenever one is done.
-
-        Raises
-        ------
-        WorkerLost
-            If the worker left, or Dask gave a task up.
-        ExecutionError
-            If the function can't run there at all, for instance for lack of a module.
         """
         from distributed import wait
 
@@ -262,61 +242,56 @@ class DaskEngine:
             while running:
                 with self.client.as_current():
                     one_done = wait(running, return_when="FIRST_COMPLETED")
-                running = [*(await self.pool.while_there([member], one_done)).not_done]
+                running = [*(await self.pool.while_there([worker], one_done)).not_done]
                 each(len(running))
         now = time.time()
         for future in futures:
             if future.status == "error":
-                await self._explain(member, await future.exception())
+                await self._explain(worker, await future.exception())
             if future.status != "finished":
                 await self.pool.look()
-                raise WorkerLost(member.name)
+                raise WorkerLost(worker.name)
         return now
 
-    async def _explain(self, member: WorkerInfo, error: BaseException | None) -> None:
+    async def _explain(self, worker: WorkerInfo, error: BaseException | None) -> None:
         if _given_up(error):
             await self.pool.look()
-            raise WorkerLost(member.name) from error
+            raise WorkerLost(worker.name) from error
         raise ExecutionError(
-            f"worker {member.name} can't run the function: {type(error).__name__}: {error}"
+            f"worker {worker.name} can't run the function: {type(error).__name__}: {error}"
         ) from error
 
-    async def fetch(self, member: WorkerInfo, futures: list[Any]) -> tuple[list[Outcome], Window]:
+    async def fetch(self, worker: WorkerInfo, futures: list[Any]) -> tuple[list[Outcome], Window]:
         """Bring outcomes back.
 
         The client's own ``gather`` puts requests that come together into one, which then waits
         for the slowest worker; here each worker is asked by itself.
-
-        Raises
-        ------
-        WorkerLost
-            If the worker left.
         """
         from distributed.utils_comm import gather_from_workers
 
         start = time.time()
-        where = {future.key: [member.address] for future in futures}
+        where = {future.key: [worker.address] for future in futures}
         gathering = gather_from_workers(where, rpc=self.client.rpc)
-        found = await self.pool.while_there([member], gathering)
+        found = await self.pool.while_there([worker], gathering)
         data = found[0]
         if len(data) < len(futures):
-            await self._explain_missing(member, futures)
+            await self._explain_missing(worker, futures)
         window = Window(start, time.time())
         return [outcome_of(*data[future.key]) for future in futures], window
 
-    async def _explain_missing(self, member: WorkerInfo, futures: list[Any]) -> None:
+    async def _explain_missing(self, worker: WorkerInfo, futures: list[Any]) -> None:
         """Say why results did not come."""
         await self.pool.look()
-        if not member.gone.is_set():
+        if not worker.gone.is_set():
             gathering = self.client.gather(futures, direct=True, asynchronous=True)
             try:
-                await self.pool.while_there([member], gathering)
+                await self.pool.while_there([worker], gathering)
             except Exception as error:
                 if not isinstance(error, WorkerLost) and not _given_up(error):
                     raise ExecutionError(
-                        f"results of worker {member.name} can't be fetched: {error}"
+                        f"results of worker {worker.name} can't be fetched: {error}"
                     ) from error
-        raise WorkerLost(member.name)
+        raise WorkerLost(worker.name)
 
     def release(self, *futures: Any) -> None:
         """Let Dask forget a chunk, unless it has no future, or a result."""

@@ -35,11 +35,6 @@ def packed(value: Any, place: str) -> tuple[bytes, Futures]:
 
     Futures are found where ``client.map`` finds them: in lists, tuples, sets and values of
     dictionaries. Only what Python has pickled with one is searched.
-
-    Raises
-    ------
-    InputError
-        If it can't be pickled; the message starts with its ``place``.
     """
     data = pickled(value, place)
     futures: Futures = {}
@@ -59,13 +54,7 @@ def packed(value: Any, place: str) -> tuple[bytes, Futures]:
 
 
 def function_as_sent(call: Callable[..., Any] | Call) -> Function:
-    """Return a function as it is sent.
-
-    Raises
-    ------
-    InputError
-        If it can't be called, or not be pickled.
-    """
+    """Return a function as it is sent."""
     if not isinstance(call, Call):
         call = Call(call, {})
     if not callable(call.function):
@@ -78,11 +67,6 @@ def payload(items: Items, low: int, high: int) -> tuple[Any, int, Futures]:
 
     That is an array, or a list of one pickle of all: Dask would serialise a list item by item.
     The futures among the items are not sent.
-
-    Raises
-    ------
-    InputError
-        If an item can't be pickled.
     """
     data = items.data
     if isinstance(data, np.ndarray) and not data.dtype.hasobject:
@@ -120,13 +104,7 @@ def _content(path: Path) -> bytes:
 
 
 def refuse_unpicklable(items: Items, low: int, high: int, place: str = "data") -> None:
-    """Name the first of these items that can't be pickled.
-
-    Raises
-    ------
-    InputError
-        If there is one.
-    """
+    """Name the first of these items that can't be pickled."""
     for index in range(low, high):
         pickled(items.data[index], f"{place}[{index}]")
 

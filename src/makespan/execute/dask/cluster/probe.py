@@ -83,13 +83,7 @@ class Probe:
         self.found: dict[str, Samples] = {}
 
     async def run(self) -> Calibration:
-        """Measure every worker, then all together; those that are lost meanwhile are left out.
-
-        Raises
-        ------
-        WorkerLost
-            If all are.
-        """
+        """Measure every worker, then all together; those that are lost meanwhile are left out."""
         started = time.time()
         members = list(self.pool.members.values())
         self.steps, self.found = 0, {member.name: Samples() for member in members}

@@ -26,6 +26,9 @@ PATIENCE = 10.0  # seconds to wait for a worker when all are gone, where one doe
 WAIT_EVERY = 0.05  # seconds between looks whether one came
 LONG_WAIT = 10.0  # seconds after which the log says so
 
+Value = TypeVar("Value")
+log = logging.getLogger("makespan")
+
 
 def silence() -> float:
     """Return after how many seconds without a sign of life nobody is waited for any more.
@@ -68,10 +71,6 @@ class Heard:
     def silent(self, address: str, longest: float) -> bool:
         """Whether nothing was heard of a worker for longer than that."""
         return self._quiet.get(address, 0.0) > longest
-
-
-Value = TypeVar("Value")
-log = logging.getLogger("makespan")
 
 
 def as_dask_waits() -> float:
@@ -188,13 +187,7 @@ class WorkerPool:
         return tuple(self.members)
 
     def member(self, name: str) -> WorkerInfo:
-        """Return a worker that is there.
-
-        Raises
-        ------
-        WorkerLost
-            If it is not.
-        """
+        """Return a worker that is there."""
         if name not in self.members:
             raise WorkerLost(name)
         return self.members[name]
@@ -279,13 +272,7 @@ class WorkerPool:
         self._task.cancel()
 
     async def while_there(self, members: Sequence[WorkerInfo], work: Awaitable[Value]) -> Value:
-        """Await ``work``, which needs workers.
-
-        Raises
-        ------
-        WorkerLost
-            If one leaves first, or if the work fails because one did.
-        """
+        """Await ``work``, which needs workers."""
         task = asyncio.ensure_future(work)
         task.add_done_callback(forget_outcome)
         gone = [asyncio.create_task(member.gone.wait()) for member in members]
@@ -316,13 +303,7 @@ class WorkerPool:
             raise WorkerLost(lost[0] if lost else members[0].name, error) from error
 
     async def call(self, member: WorkerInfo, function: Callable[..., Any], *inputs: Any) -> Any:
-        """Call a function on a worker, outside of tasks; return its answer.
-
-        Raises
-        ------
-        WorkerLost
-            If the worker leaves first, or can't be reached.
-        """
+        """Call a function on a worker, outside of tasks; return its answer."""
         if trouble_of(self.client):  # nobody is reached; reconnecting takes long
             raise WorkerLost(member.name)
         calling = self.client.run(function, *inputs, workers=[member.address])
@@ -344,13 +325,7 @@ class WorkerPool:
         return found
 
     async def wait_for_one(self, tasks: int = 1) -> None:
-        """Wait until a worker is there, for as many tasks as there are to do.
-
-        Raises
-        ------
-        ExecutionError
-            If none comes.
-        """
+        """Wait until a worker is there, for as many tasks as there are to do."""
         patience = PATIENCE if self.patience is None else self.patience
         began, said = time.monotonic(), False
         while not self.members:
@@ -382,13 +357,7 @@ def _scheduler(client: Any) -> str:
 
 
 def refuse_no_worker(pool: WorkerPool) -> None:
-    """Say so where there is nobody to work.
-
-    Raises
-    ------
-    ExecutionError
-        If there is no worker.
-    """
+    """Say so where there is nobody to work."""
     if not pool.members:
         like = "" if pool.only == ANY else " of those asked for"
         raise ExecutionError(f"{_scheduler(pool.client)} has no worker{like}")

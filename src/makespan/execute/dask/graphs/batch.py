@@ -1,4 +1,4 @@
-"""Tasks on their way to the scheduler and back."""
+"""Tasks on their way to the scheduler and back, and what is called there outside of tasks."""
 
 from __future__ import annotations
 
@@ -9,20 +9,36 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.cached import cached_property
 from makespan.core.errors import ExecutionError, InputError
 from makespan.execute.dask.cluster.client import LONGEST_TIDYING, forgotten, pickled
+from makespan.execute.dask.cluster.travel import travels
+from makespan.execute.dask.graphs import remote
 from makespan.execute.dask.graphs.work import Work
 from makespan.execute.dealing.engine import Failure
+from makespan.execute.remote import Sent
 
 if TYPE_CHECKING:
     from makespan.execute.dask.execution import Execution
 
-
 log = logging.getLogger("makespan")
+
+TRIED = ("2026.8.0",)
+"""The versions of distributed that plans were carried out with."""
+NEEDED = (
+    "distributed.worker_state_machine:AcquireReplicasEvent",
+    "distributed.worker_state_machine:TaskState.get_nbytes",
+    "distributed.worker:Worker.get_data",
+    "distributed.worker:Worker.handle_stimulus",
+    "distributed.worker:Worker.plugin_add",
+    "distributed.scheduler:Scheduler.set_restrictions",
+    "distributed.scheduler:Scheduler.transitions",
+    "distributed.scheduler:Scheduler.get_task_status",
+)
 
 
 class Batch:
@@ -215,3 +231,24 @@ async def failures_of(batch: Batch) -> tuple[TaskFailure, ...]:
         number = batch.number[key]
         found[key] = TaskFailure(number, number, error, text, batch.work.names[key])
     return tuple(sorted(found.values(), key=lambda failure: failure.first))
+
+
+travels(remote)
+begin, end, loosen = Sent(remote.begin), Sent(remote.end), Sent(remote.loosen)
+moved, progress_of, unpinned = Sent(remote.moved), Sent(remote.progress_of), Sent(remote.unpinned)
+
+
+def missing() -> list[str]:
+    """Return what of :data:`NEEDED` this version does not have."""
+    return [name for name in NEEDED if not _is_there(name)]
+
+
+def _is_there(name: str) -> bool:
+    module, _, path = name.partition(":")
+    try:
+        value = import_module(module)
+        for part in path.split("."):
+            value = getattr(value, part)
+    except (ImportError, AttributeError):
+        return False
+    return True

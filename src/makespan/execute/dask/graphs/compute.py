@@ -16,8 +16,7 @@ from makespan.core.schedule import Schedule
 from makespan.execute.dask.cluster.client import checked_client, client_or_local, on_loop
 from makespan.execute.dask.cluster.workers import WorkerPool, as_dask_waits
 from makespan.execute.dask.execution import Execution
-from makespan.execute.dask.graphs.batch import Batch, raise_if_tasks_failed
-from makespan.execute.dask.graphs.called import missing
+from makespan.execute.dask.graphs.batch import Batch, missing, raise_if_tasks_failed
 from makespan.execute.dask.graphs.choice import COMPARED, NOT_SEEN, TINY, choose, problem_of, tiny
 from makespan.execute.dask.graphs.history import Alike, GraphHistory, history_of
 from makespan.execute.dask.graphs.placement import Pins, pins_of, refuse_other_tasks

@@ -1,16 +1,17 @@
-"""A plan as Dask is told it: workers, priorities, chain edges, and the order on the wires."""
+"""A plan as Dask gets it: workers, priorities, chain edges, order on the wires; and its rest."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.schedule import Activity, Schedule
-from makespan.execute.dask.graphs.forecast import tasks_of
+from makespan.execute.dask.graphs.forecast import Forecast, tasks_of
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
 
@@ -76,13 +77,7 @@ class Pins:
 
 
 def pins_of(plan: Result) -> Pins:
-    """Return what Dask is told of a plan.
-
-    Raises
-    ------
-    InputError
-        If it is not a plan of a task graph that Dask can run.
-    """
+    """Return what Dask is told of a plan."""
     problem, schedule = plan.problem, plan.schedule
     if not isinstance(problem, TaskGraph):
         raise InputError(f"plan: is one for a problem of kind {problem.kind!r}, not 'taskgraph'")
@@ -102,13 +97,7 @@ def pins_of(plan: Result) -> Pins:
 
 
 def refuse_other_tasks(pins: Pins, names: list[str]) -> None:
-    """Refuse a plan whose tasks are not those of the graph.
-
-    Raises
-    ------
-    InputError
-        If a task of the graph is missing in the plan, or the other way round.
-    """
+    """Refuse a plan whose tasks are not those of the graph."""
     planned, given = set(pins.problem.dag.names), set(names)
     for name in names:
         if name not in planned:
@@ -188,3 +177,82 @@ def _ready(problem: TaskGraph, schedule: Schedule) -> list[float]:
         target = int(dag.target[schedule.item[row]])
         ready[target] = max(ready[target], float(schedule.end[row]))
     return ready
+
+
+def rest_planned(
+    pins: Pins, states: Mapping[int, tuple[str, str]], there: Sequence[str]
+) -> dict[int, str]:
+    """Return the machine of each task that nobody has begun.
+
+    Task after task in the order of the plan goes to the machine that ends it first, behind what
+    that machine has, when its inputs have come: those that are there already from where they are.
+
+    Parameters
+    ----------
+    pins
+        The plan.
+    states
+        The state of each task that is known on the scheduler, and the machine that holds or
+        computes it.
+    there
+        The machines that are there.
+
+    Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, Performance-effective and low-complexity task
+    scheduling for heterogeneous computing, IEEE TPDS 13, 2002, section 5: the rule of HEFT.
+    """
+    forecast, names = Forecast(pins.problem), pins.problem.network.names
+    place = {names.index(name): name for name in there}
+    free = {machine: [0.0] * forecast.cores[machine] for machine in place}
+    line = dict.fromkeys(place, 0.0)  # when what a machine sends has left
+    begun, end, at, needed = {}, {}, {}, set()
+    for task in range(forecast.count):
+        state, name = states.get(task, ("forgotten", ""))
+        if state == "memory" and name in there:
+            begun[task] = names.index(name), 0.0
+        elif state == "processing" and name in there:
+            machine = names.index(name)
+            begun[task] = machine, forecast.seconds[task][machine]
+        elif state not in ("forgotten", "released"):
+            needed.add(task)
+    found = {}
+    for task in (*begun, *(task for task in pins.order if task in needed)):
+        if task in begun:
+            at[task], seconds = begun[task]
+            end[task] = min(free[at[task]]) + seconds if seconds else 0.0
+        else:
+            best, sent = (inf, -1), line
+            for machine in place:
+                ready, lines = _inputs_ready(forecast, task, machine, at, end, line)
+                done = max(ready, min(free[machine])) + forecast.seconds[task][machine]
+                if done < best[0]:
+                    best, sent = (done, machine), lines
+            (end[task], at[task]), line = best, sent
+            found[task] = place[at[task]]
+        cores = free[at[task]]
+        cores[cores.index(min(cores))] = max(min(cores), end[task])
+    return found
+
+
+def _inputs_ready(
+    forecast: Forecast,
+    task: int,
+    machine: int,
+    at: Mapping[int, int],
+    end: Mapping[int, float],
+    line: Mapping[int, float],
+) -> tuple[float, dict[int, float]]:
+    """Return when a task's inputs are on a machine, and when what each sends has left then."""
+    ready, lines = 0.0, dict(line)
+    for edge in forecast.incoming[task]:
+        before = forecast.source[edge]
+        if before not in at:  # was forgotten: nobody knows where it will be
+            continue
+        arrival = end[before]
+        for hop in forecast.routes[at[before]][machine]:
+            length = forecast.size[edge] / hop.rate + hop.setup
+            if length and hop.occupied and hop.tail == at[before]:
+                arrival = max(arrival, lines[hop.tail])
+                lines[hop.tail] = arrival + length
+            arrival += length
+        ready = max(ready, arrival)
+    return ready, lines

@@ -12,11 +12,18 @@ from typing import Any
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.client import LONGEST_TIDYING
 from makespan.execute.dask.cluster.workers import LOOK_EVERY, WorkerPool
-from makespan.execute.dask.graphs.batch import Batch, TaskFailure, failures_of
-from makespan.execute.dask.graphs.called import begin, end, loosen, progress_of, unpinned
-from makespan.execute.dask.graphs.placement import Pins
+from makespan.execute.dask.graphs.batch import (
+    Batch,
+    TaskFailure,
+    begin,
+    end,
+    failures_of,
+    loosen,
+    progress_of,
+    unpinned,
+)
+from makespan.execute.dask.graphs.placement import Pins, rest_planned
 from makespan.execute.dask.graphs.remote import Leaving
-from makespan.execute.dask.graphs.rest import rest_planned
 from makespan.execute.dask.graphs.watch import Sightings
 from makespan.execute.dealing.engine import WorkerInfo, WorkerLost
 from makespan.execute.progress import Tell

@@ -121,13 +121,6 @@ def work_of(collection: Any, keys: Any = None, *, optimize_graph: bool = True) -
         The key, or (nested) list of keys, of a graph that are wanted.
     optimize_graph
         Whether Dask optimises collections first.
-
-    Raises
-    ------
-    InputError
-        If it is none of these.
-    MissingExtra
-        Without a Dask that plans expressions (2025.1).
     """
     optional("dask._task_spec")
     optional("dask._expr")

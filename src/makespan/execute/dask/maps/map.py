@@ -66,10 +66,10 @@ def map(  # noqa: A001
     Work begins at once, with small chunks, two on the way to each worker. From each that comes back
     is learnt what sending, computing and returning costs there; the next are as large as pays, and
     grow smaller towards the end, so that all workers end together. At most 5 % of the work is ahead
-    of a worker, and what it has not begun is taken back where others have nothing to do: one that
-    becomes slower, stops, joins or dies costs little, and so does an item that takes long. What was
-    learnt is kept for later calls, until :func:`forget`. Without a worker one is waited for, as by
-    ``client.map``.
+    of a worker, or what is worth a message, and what it has not begun is taken back where others
+    have nothing to do: one that becomes slower, stops, joins or dies costs little, and so does an
+    item that takes long. What was learnt is kept for later calls, until :func:`forget`. Without a
+    worker one is waited for, as by ``client.map``.
 
     What ``dask.annotate`` says of ``workers``, ``resources``, ``retries`` and ``priority`` holds
     where the argument is not given; not ``allow_other_workers``: named ones are kept to.
