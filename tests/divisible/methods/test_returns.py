@@ -26,7 +26,7 @@ from makespan import (
 from makespan.cli.main import run
 from makespan.divisible.rates import shares
 from tests.oracles import divisible_returns as oracle
-from tests.thorough import examples, few
+from tests.thorough import examples, few, up_to
 
 CASES = {
     case["name"]: case
@@ -284,11 +284,12 @@ def test_fifo_with_many_workers():
     assert result.answer["order"] == result.answer["return_order"]
 
 
+@pytest.mark.parametrize("scale", up_to(3, 5))
 @pytest.mark.parametrize("ports", [1, 2])
-def test_large_stars_get_a_plan_and_a_bound(ports):
-    """Sparse programmes plan 60 workers; local search 12; both with a bound below."""
+def test_large_stars_get_a_plan_and_a_bound(ports, scale):
+    """Sparse programmes plan 60 or 100 workers; local search 12 or 20; both with a bound below."""
     generator = np.random.default_rng(9)
-    for count in (60, 12):
+    for count in (20 * scale, 4 * scale):
         send, compute, back = generator.uniform(0.5, 9.0, (3, count))
         star = Star.from_arrays(
             send_per_unit=send, compute_per_unit=10 * compute, return_per_unit=back

@@ -256,13 +256,14 @@ def test_scaling_time_scales_the_optimum() -> None:
     assert seven == 7 * one
 
 
+@pytest.mark.thorough
 def test_renaming_machines_keeps_the_optimum() -> None:
     """Tables permuted outside the root have the same optimum."""
-    problem = mixed(3, 4, 1)
+    problem = mixed(3, 4, 2)
     order = np.array([0, 3, 1, 2])
     renamed = Reduction(
         machines=4,
-        segments=1,
+        segments=2,
         latency=problem.latencies[np.ix_(order, order)],
         transfer=problem.transfers[np.ix_(order, order)],
         reduce=problem.reduces[order],
