@@ -24,7 +24,7 @@ class _Part(NamedTuple):
     combined: Any
 
 
-class BothWays(Model):
+class AllreduceModel(Model):
     """Every machine but one, the home, gives its part of a segment away; all but it get a copy.
 
     ``given[way, i, k, j]`` says that i sends its part of segment k to j (way 0), or gets its copy

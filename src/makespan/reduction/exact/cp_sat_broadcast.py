@@ -30,7 +30,7 @@ class _Copy(NamedTuple):
     lasts: int
 
 
-class OneWay(Model):
+class BroadcastModel(Model):
     """The model of a broadcast, reversed or not: every machine but the root gets every segment.
 
     ``given[i, k, j]`` says that j gives segment k to i; ``begun`` is when j begins to prepare that

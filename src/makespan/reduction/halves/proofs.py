@@ -18,7 +18,7 @@ from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.exact import Unbuilt
-from makespan.reduction.exact.cp_sat_broadcast import OneWay
+from makespan.reduction.exact.cp_sat_broadcast import BroadcastModel
 from makespan.reduction.halves import Planner, planner
 from makespan.reduction.halves.rarest_first import rarest_first
 from makespan.reduction.halves.trees import given_plan
@@ -182,7 +182,7 @@ def _copies_by_cp_sat(problem: Reduction, control: Control) -> Solution:
             return rarest_first(problem, control, restarts=20, rebuilds=0)
         return given_plan(problem, control)
 
-    return best_by_cp_sat(problem, control, OneWay, first)
+    return best_by_cp_sat(problem, control, BroadcastModel, first)
 
 
 copies_by_cp_sat = Planner(_copies_by_cp_sat, BY_CP_SAT.needs)

@@ -20,7 +20,7 @@ from makespan.reduction.halves.closed_forms import direct
 from makespan.reduction.halves.shortest_paths import quickest_ways, shortest_paths, without_idle
 from makespan.reduction.halves.trees import ALONG, chain
 from makespan.reduction.heuristics.annealing import Annealing
-from makespan.reduction.heuristics.rarest_first import Ways, spread
+from makespan.reduction.heuristics.rarest_first import Ways, broadcast_rarest_first
 from makespan.reduction.heuristics.rarest_first_phases import (
     FARTHEST,
     IN_TIME,
@@ -108,7 +108,7 @@ class Spreader:
         self.longest = max(transfer.max(), prepare.max()) * size.max()
         self.copies = np.empty((0, 3), dtype=np.int64)
         self.times = np.empty((0, 2), dtype=dtype)
-        self.loop = spread.form(self.count)
+        self.loop = broadcast_rarest_first.form(self.count)
         self.growing = _growing(problem, latency, transfer, prepare, size)
         self.least = best_bound(problem) / float(self.unit or 1)
 
@@ -215,8 +215,8 @@ def rarest_first(
             spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])
             if spreader.end <= bound or control.expired():
                 break
-            if turn == len(STYLES) and spread.pays(spreader.count * restarts):
-                spreader.loop = spread.compiled  # for many runs on a small problem
+            if turn == len(STYLES) and broadcast_rarest_first.pays(spreader.count * restarts):
+                spreader.loop = broadcast_rarest_first.compiled  # for many runs on a small problem
         changes = _Changes(spreader)
         for turn in range(max(0, rebuilds)):
             if spreader.end <= bound or control.expired():

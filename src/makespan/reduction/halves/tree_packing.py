@@ -16,7 +16,7 @@ from makespan.reduction.bounding.packing import VIOLATED, Packing, packing, shal
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves import planner
 from makespan.reduction.heuristics.symmetry import occupation_of, schedule_at
-from makespan.reduction.heuristics.weighted_links import NEEDED, UNEVEN, in_proportion
+from makespan.reduction.heuristics.weighted_links import NEEDED, UNEVEN, follow_packing
 from makespan.reduction.model import Bools
 from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN, UNEVEN_TIMES
 from makespan.reduction.problem import Reduction
@@ -160,7 +160,7 @@ class _Search:
         first = len(self.ends) < len(self.styles)
         allowed = self.huge if first or self.found is None else self.end
         copies, start = np.empty((self.count, 3), np.int64), np.empty(self.count, dtype)
-        loop = in_proportion.bind(
+        loop = follow_packing.bind(
             self.count, **ways.columns(), holds=self.holds, stride=share.max() / share,
             member=self.member[style.groups], kept=kept, kept_from=begun, begin=begin,
             seed=int(self.rng.integers(2**31)), style=style.choice, allowed=allowed, copies=copies,

@@ -23,7 +23,7 @@ from makespan.reduction.heuristics.allreduce_edd_phases import (
 
 
 class Costs(NamedTuple):
-    """What sends cost in one direction: columns of :func:`combine_and_copy`.
+    """What sends cost in one direction: columns of :func:`schedule_by_due_date`.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Growth(NamedTuple):
 
 
 class Aim(NamedTuple):
-    """When sends are due, and who makes them: columns of :func:`combine_and_copy`.
+    """When sends are due, and who makes them: columns of :func:`schedule_by_due_date`.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def first_due(sender, segment, opened, due, dues):  # type: ignore[no-untyped-de
 
 
 @loop(pays_from=2_000)
-def combine_and_copy(  # type: ignore[no-untyped-def]
+def schedule_by_due_date(  # type: ignore[no-untyped-def]
     latency, transfer, combine, prepare, size, parents, children, dues, there, back, script, rows,
     times, complete, end, spread, backlog, apart, open_parts, manner, seed, allowed, huge, ports,
     stop,

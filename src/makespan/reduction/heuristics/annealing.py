@@ -82,7 +82,7 @@ def anneal(  # type: ignore[no-untyped-def]
     Parameters
     ----------
     holds, latency, transfer, prepare, size, release
-        Those of :func:`~makespan.reduction.heuristics.rarest_first.spread`.
+        Those of :func:`~makespan.reduction.heuristics.rarest_first.broadcast_rarest_first`.
     rows
         (row, 3) Sender, receiver and segment, sent in their order, each as early as it can; they
         go on changing.

@@ -56,6 +56,7 @@ def time_rows(  # type: ignore[no-untyped-def]
         waits = by[giver, segment]
         if waits < HOLDER or waits >= row or lasts < 0:
             return cost, NO_ROW
+        # worked and start_of, with the row that each waits for
         begin = arrived[giver, segment]
         before = user[0, giver]
         if before >= 0 and done[before] > begin:

@@ -90,7 +90,7 @@ def _choose_receiver(  # type: ignore[no-untyped-def]
 
 
 @loop(pays_from=2_000)
-def into_gaps(  # type: ignore[no-untyped-def]
+def backfill_copies(  # type: ignore[no-untyped-def]
     latency, transfer, prepare, roots, release, out_from, out_begin, in_from, in_begin, given,
     holders, children, lead, seed, rows, times, stop,
 ):  # fmt: skip

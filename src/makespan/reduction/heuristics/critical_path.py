@@ -168,6 +168,7 @@ def _time_rows(  # type: ignore[no-untyped-def]
             break
         out, into = exits[sender, receiver * wide], entries[sender * wide, receiver]
         lag = latency[sender * pairs, receiver * pairs]
+        # start_of and links_open, with the row that each waits for
         start, cause = ready[sender, segment], origin[sender, segment]
         waits[AT_PORT, valid] = 0
         if free[0, out] > start:

@@ -10,7 +10,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.jit import loop, part
-from makespan.reduction.heuristics import worked
+from makespan.reduction.heuristics import start_of, worked
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import tables_of
 
@@ -152,9 +152,8 @@ def _start_early(rows, latency, transfer, combine, ready, unit, out_port, in_por
     unit[:] = ready[:] = end = 0.0
     for row in range(len(rows)):
         sender, receiver, wave, kind = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
-        start = max(out_port[sender], in_port[receiver] - latency)
-        if kind != PART:
-            start = max(start, ready[sender, wave])
+        since = 0.0 if kind == PART else ready[sender, wave]
+        start = start_of(since, out_port[sender], in_port[receiver], latency)
         arrival = start + latency + transfer
         out_port[sender] = start + transfer
         in_port[receiver] = arrival
@@ -168,7 +167,7 @@ def _start_early(rows, latency, transfer, combine, ready, unit, out_port, in_por
 
 
 @loop(pays_from=500)
-def between_groups(  # type: ignore[no-untyped-def]
+def exchange_in_turns(  # type: ignore[no-untyped-def]
     waves, own, combining, latency, transfer, combine, early, backlog, unsent_at, up, down, order,
     rows,
 ):  # fmt: skip
@@ -359,7 +358,7 @@ def take_turns(problem: Reduction, shape: Shape, manner: Manner) -> InTurns:
     backlog = manner.backlog * reduce if reduce else np.inf
     latency += reduce if back else 0.0
     times = latency, turn, reduce, manner.early * turn, backlog, manner.unsent
-    loop = between_groups.at(len(rows) * groups)
+    loop = exchange_in_turns.at(len(rows) * groups)
     end = float(loop(shape.waves, shape.size - 1, both, *times, *trees, order, rows))
     return InTurns(end, shape, manner, rows)
 

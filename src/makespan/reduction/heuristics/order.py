@@ -14,6 +14,7 @@ import numpy as np
 from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import Integers, readonly
 from makespan.core.numeric.jit import loop
+from makespan.reduction.heuristics import start_of, worked
 from makespan.reduction.problem import Reduction, segment_name
 from makespan.reduction.sends import Sends, Tables, tables_of
 
@@ -88,7 +89,7 @@ def commit(  # type: ignore[no-untyped-def]
                 continue
             delay = latency[machine * far, target * far]
             free = max(ready[machine, segment], sending[machine])
-            start = max(free, receiving[target] - delay)
+            start = start_of(free, free, receiving[target], delay)
             if start > bound:
                 now = known
                 if start > free:
@@ -114,7 +115,7 @@ def commit(  # type: ignore[no-untyped-def]
                 sending[machine] = start + lasts
                 receiving[target] = start + delay + lasts
                 work = reduce[target * own] * size[segment]
-                done = max(combining[target], receiving[target]) + work
+                done = worked(receiving[target], combining[target], work)
                 combining[target] = done
                 ready[target, segment] = done
                 senders[count] = machine

@@ -27,7 +27,9 @@ from makespan.reduction.heuristics.rarest_first_phases import (
 
 
 class Ways(NamedTuple):
-    """What copies cost, and the ports and links that they take: columns of :func:`spread`.
+    """What copies cost, and the ports and links that they take.
+
+    Columns of :func:`broadcast_rarest_first`.
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ class Ways(NamedTuple):
 
 
 @loop(pays_from=400)
-def spread(  # type: ignore[no-untyped-def]
+def broadcast_rarest_first(  # type: ignore[no-untyped-def]
     holds, lacks, latency, transfer, prepare, size, release, shared, ahead, links, exits, entries,
     owner, first, offered, seed, style, script, copies, times, allowed, goal, growing, stop,
 ):  # fmt: skip

@@ -58,7 +58,7 @@ def enter_holders(  # type: ignore[no-untyped-def]
     Parameters
     ----------
     holds, lacks, release, first, offered
-        Those of :func:`~makespan.reduction.heuristics.rarest_first.spread`.
+        Those of :func:`~makespan.reduction.heuristics.rarest_first.broadcast_rarest_first`.
     hold
         (machine, segment) From when on it has it, -1 for not yet.
     holders

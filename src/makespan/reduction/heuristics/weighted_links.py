@@ -137,7 +137,7 @@ def _occupy(way, now, lasts, occupied, after, busy, busy_from, busy_until):  # t
 
 
 @loop(pays_from=400)
-def in_proportion(  # type: ignore[no-untyped-def]
+def follow_packing(  # type: ignore[no-untyped-def]
     holds, size, giver, taker, latency, lasts, prepare, occupied, after, stride, member, kept,
     kept_from, begin, seed, style, allowed, copies, start, stop,
 ):  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.reduction.exact.cp_sat_allreduce import BothWays
+from makespan.reduction.exact.cp_sat_allreduce import AllreduceModel
 from makespan.reduction.halves.merging import reduce_then_broadcast
 from makespan.reduction.halves.proofs import best_by_cp_sat, copies_by_cp_sat
 from makespan.reduction.needs import BY_CP_SAT
@@ -30,5 +30,8 @@ def cp_sat(problem: Reduction, control: Control) -> Solution:
     if problem.statement.one_way or len(problem.machines) == 1:
         return copies_by_cp_sat(problem, control)
     return best_by_cp_sat(
-        problem, control, BothWays, lambda: reduce_then_broadcast(problem, control, restarts=1)
+        problem,
+        control,
+        AllreduceModel,
+        lambda: reduce_then_broadcast(problem, control, restarts=1),
     )

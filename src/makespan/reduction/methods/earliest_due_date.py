@@ -17,11 +17,11 @@ from makespan.reduction.bounding.growth import arrivals
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves.merging import reduce_then_broadcast
 from makespan.reduction.halves.rarest_first import STYLES, WATCHED_FROM, Spreader
-from makespan.reduction.heuristics.allreduce_edd import Aim, Costs, Growth, combine_and_copy
+from makespan.reduction.heuristics.allreduce_edd import Aim, Costs, Growth, schedule_by_due_date
 from makespan.reduction.heuristics.allreduce_edd_phases import MANNERS
 from makespan.reduction.heuristics.critical_path import Shortening
 from makespan.reduction.heuristics.hierarchical_exchange import rotated
-from makespan.reduction.heuristics.rarest_first import spread
+from makespan.reduction.heuristics.rarest_first import broadcast_rarest_first
 from makespan.reduction.heuristics.symmetry import Plan, Trees, grown
 from makespan.reduction.needs import ALONG_CRITICAL_PATH, BY_DUE_DATES, is_tried
 from makespan.reduction.problem import Reduction
@@ -279,7 +279,7 @@ class _Search:
             backlog=self._waiting(settings), apart=costs.apart,
             open_parts=bool(trees.parents.max() < 0), manner=settings.manner,
         )  # fmt: skip
-        loop = combine_and_copy.bind(
+        loop = schedule_by_due_date.bind(
             self.sends * self.turn, costs, trees, self.growths[backward], aim, Plan(rows, times),
             script=script, seed=int(rng.integers(2**31)), allowed=min(allowed, self.huge),
         )  # fmt: skip
@@ -365,8 +365,8 @@ class _Search:
         """Return trees of a reversed broadcast that gets a segment when it is to be complete."""
         until = float(complete.max())
         spreader = Spreader(self.part, self.control, (until - complete) * self.unit)
-        if spread.pays(spreader.count * self.turn):
-            spreader.loop = spread.compiled
+        if broadcast_rarest_first.pays(spreader.count * self.turn):
+            spreader.loop = broadcast_rarest_first.compiled
         if not spreader.run(int(rng.integers(2**31)), STYLES[int(rng.integers(len(STYLES)))]):
             return self.open
         giver, taker, segment = spreader.copies.T

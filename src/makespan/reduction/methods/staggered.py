@@ -13,7 +13,7 @@ from makespan.core.solution import Solution
 from makespan.reduction.answer import logged
 from makespan.reduction.bounding.growth import arrivals
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.heuristics.backfill_copies import into_gaps
+from makespan.reduction.heuristics.backfill_copies import backfill_copies
 from makespan.reduction.heuristics.symmetry import Plan
 from makespan.reduction.needs import (
     AN_ALL_REDUCE,
@@ -196,7 +196,7 @@ class Search:
             first = np.searchsorted(machine[order], np.arange(self.machines + 1))
             planned |= {f"{side}_from": first, f"{side}_begin": at[order]}
         holders, children, lead = limits
-        loop = into_gaps.bind(
+        loop = backfill_copies.bind(
             total * RUNS, **planned, latency=self.latency, transfer=self.transfer, prepare=prepare,
             roots=np.arange(self.segments) * self.machines // self.segments, release=release,
             given=count, holders=holders, children=children, lead=lead,
