@@ -185,7 +185,7 @@ def begin(
     seconds: float | None = None,
     **options: Any,
 ) -> tuple[Iterator[Any], Background]:
-    """Begin a job, as :func:`map` has it; see :func:`makespan.execute.dask.maps.flow.in_order`."""
+    """Begin a job, as :func:`map` has it, whose results :func:`in_order` gives."""
     with ExitStack() as held:
         entered = prepared(function, data, more, client, progress, keywords, **options)
         used, job = held.enter_context(entered)
