@@ -31,8 +31,8 @@ PLACES = ("*.md", "docs/*.md", "examples/*/*.md")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 RUN = ("python", "sh", "toml", "text")
 ELSEWHERE = {
-    "files.md": "flow/pictures/test_files_page.py",
-    "pictures.md": "flow/pictures/test_pictures_page.py",
+    "files.md": "flow/test_files_page.py",
+    "pictures.md": "flow/test_pictures_page.py",
     "dask_graphs.md": "execute/dask/graphs/test_graph_docs.py",
     "studio.md": "studio/test_docs.py",
 }

@@ -66,7 +66,7 @@ def methods(problem_or_kind: Problem | str) -> Methods:
         If there is no such kind.
 
     >>> [verdict.name for verdict in methods("independent") if verdict.method.published]
-    ['list-scheduling']
+    ['list-scheduling', 'max-min']
     """
     if isinstance(problem_or_kind, str):
         kind = kind_named(problem_or_kind)
