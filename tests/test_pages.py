@@ -46,8 +46,10 @@ PRESUMED = {
     "README.md": DASK,
     "dask.md": DASK,
     "extending.md": """
-from makespan.core.numeric.jit import loop
+from unittest.mock import MagicMock as schedule_by_due_date
+from makespan.core.numeric.jit import loop, part
 workers, send, compute, slope = [1], 1, 2, 3
+size = costs = trees = growth = aim = plan = script = seed = allowed = flag = 1
 """,
     "reduction.md": "import numpy as np\nsendbuf, recvbuf = my_array, _ = np.ones((2, 9_000))",
 }

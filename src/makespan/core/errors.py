@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, but for tabs and line breaks
@@ -52,6 +52,44 @@ def one_line(text: str) -> str:
     return plain(text)
 
 
+class Run(Protocol):
+    """What a run on a cluster has brought so far: ``makespan.execute.dask.Execution``.
+
+    Its attributes stand here, as nothing in ``core`` knows an engine.
+    """
+
+    @property
+    def results(self) -> Any: ...
+    @property
+    def schedule(self) -> Any: ...
+    @property
+    def plan(self) -> Any: ...
+    @property
+    def failures(self) -> tuple[Any, ...]: ...
+    @property
+    def events(self) -> tuple[str, ...]: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def learning(self) -> float: ...
+    @property
+    def planning(self) -> float: ...
+    @property
+    def client_map(self) -> float | None: ...
+    @property
+    def tasks(self) -> int: ...
+    @property
+    def measured(self) -> float: ...
+    @property
+    def predicted(self) -> float | None: ...
+    @property
+    def error(self) -> float | None: ...
+    @property
+    def errors(self) -> tuple[Any, ...]: ...
+    def plot(self, *, legend: bool = True) -> Sequence[Any]: ...
+    def to_pandas(self) -> Any: ...
+
+
 class MakespanError(Exception):
     """Everything that makespan raises on purpose; quoted input can't steer a terminal.
 
@@ -59,7 +97,7 @@ class MakespanError(Exception):
     the engine; else None.
     """
 
-    execution: Any = None
+    execution: Run | None = None
 
     def __str__(self) -> str:
         return plain(super().__str__())

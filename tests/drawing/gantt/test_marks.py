@@ -38,7 +38,7 @@ def test_far_deadline_does_not_squeeze_the_picture():
     far, near = Mark("deadline", 1000.0, limit=True), Mark("deadline", 30.0, limit=True)
     assert horizon(28.0, [MAKESPAN, far]) < 30.0
     assert horizon(28.0, [MAKESPAN, near]) >= 30.0
-    beyond = combined([MAKESPAN, far], 29.0)[1]
+    beyond = combined([MAKESPAN, far], np.float64(29.0))[1]
     assert beyond.beyond
     assert beyond.label == "deadline 1000 →"
 

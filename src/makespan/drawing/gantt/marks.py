@@ -66,7 +66,7 @@ def combined(marks: Sequence[Mark], end: float) -> list[PlacedMark]:
                 joined[index] = replace(earlier, limit=earlier.limit and mark.limit)
                 break
         else:
-            joined.append(PlacedMark(mark.label, mark.time, mark.limit, mark.time > end))
+            joined.append(PlacedMark(mark.label, mark.time, mark.limit, bool(mark.time > end)))
             names.append([mark.label])
     return [
         replace(mark, label=f"{' = '.join(words)} {short(mark.time, 6)}{' →' * mark.beyond}")
