@@ -46,8 +46,9 @@ PRESUMED = {
     "README.md": DASK,
     "dask.md": DASK,
     "extending.md": """
-from unittest.mock import MagicMock as schedule_by_due_date
+from unittest.mock import MagicMock
 from makespan.core.numeric.jit import loop, part
+schedule_by_due_date = MagicMock()
 workers, send, compute, slope = [1], 1, 2, 3
 size = costs = trees = growth = aim = plan = script = seed = allowed = flag = 1
 """,
