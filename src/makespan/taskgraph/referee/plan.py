@@ -33,26 +33,14 @@ class Plan(Rows):
         self.first = np.cumsum(self.count) - self.count
 
     def violations(self) -> Iterator[Violation]:
-        yield from self.amounts()
-        yield from self.durations()
-        yield from self.times()
-        yield from self.limits()
-        sound = True
-        for violation in self._routes():
-            sound = False
-            yield violation
-        if sound:
-            yield from self._precedences()
-            if self.problem.is_blocking:
-                yield from self._blocking()
-        yield from self.cores()
+        yield from super().violations()
         if self.problem.contention == "links":
             yield from self._links()
         elif self.problem.contention == "ports":
             yield from self._ports()
         yield from self._given()
 
-    def _routes(self) -> Iterator[Violation]:
+    def transfers(self) -> Iterator[Violation]:
         """Yield the edges whose rows are not the hops of their route."""
         problem, schedule = self.problem, self.schedule
         routing = problem.network.routing
@@ -80,6 +68,12 @@ class Plan(Rows):
                 message=f"{self._edge(edge)} {what}; the schedule has {len(rows)} rows for it",
                 activities=tuple(rows.tolist()),
             )
+
+    def waits(self) -> Iterator[Violation]:
+        """Yield what begins before its data are there, and, with blocking, what overlaps it."""
+        yield from self._precedences()
+        if self.problem.is_blocking:
+            yield from self._blocking()
 
     def _precedences(self) -> Iterator[Violation]:
         dag, schedule = self.problem.dag, self.schedule
@@ -254,25 +248,11 @@ class Copies(Rows):
         self.hop_key = self.edge * nodes + self.receiver
         self.first = np.searchsorted(self.task, np.arange(len(problem.dag) + 1))
 
-    def violations(self) -> Iterator[Violation]:
-        yield from self.amounts()
-        yield from self.durations()
-        yield from self.times()
-        yield from self.limits()
-        sound = True
-        for violation in self._transfers():
-            sound = False
-            yield violation
-        if sound:
-            yield from self._departures()
-            yield from self._inputs()
-        yield from self.cores()
-
     def _copy_on(self, task: Integers, machine: Integers) -> Integers:
         """Return the copies of tasks on machines, -1 where there is none."""
         return places_of(task * self.nodes + machine, self.copy_key, self.nodes)
 
-    def _transfers(self) -> Iterator[Violation]:
+    def transfers(self) -> Iterator[Violation]:
         """Yield transfers from or to machines without a copy, and those that come twice."""
         dag = self.problem.dag
         for tasks, node in ((dag.source, self.sender), (dag.target, self.receiver)):
@@ -298,6 +278,11 @@ class Copies(Rows):
                 f"{self._node(int(self.receiver[index]))} more than once",
                 activities=(int(self.hops[index]), int(self.hops[index + 1])),
             )
+
+    def waits(self) -> Iterator[Violation]:
+        """Yield the transfers and the copies that begin before their data are there."""
+        yield from self._departures()
+        yield from self._inputs()
 
     def _departures(self) -> Iterator[Violation]:
         """Yield transfers that leave before the copy on their machine has ended."""

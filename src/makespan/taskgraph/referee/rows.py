@@ -60,6 +60,28 @@ class Rows:
         ends = f"{self._node(int(schedule.machine[row]))} to {self._node(int(schedule.peer[row]))}"
         return f"{self._edge(item)} from {ends}"
 
+    def violations(self) -> Iterator[Violation]:
+        """Yield what breaks a rule; who waits for whom, where all transfers are those of a plan."""
+        yield from self.amounts()
+        yield from self.durations()
+        yield from self.times()
+        yield from self.limits()
+        sound = True
+        for violation in self.transfers():
+            sound = False
+            yield violation
+        if sound:
+            yield from self.waits()
+        yield from self.cores()
+
+    def transfers(self) -> Iterator[Violation]:
+        """Yield the transfers that are missing, or that no plan has."""
+        raise NotImplementedError
+
+    def waits(self) -> Iterator[Violation]:
+        """Yield what begins before its data are there."""
+        raise NotImplementedError
+
     def amounts(self) -> Iterator[Violation]:
         dag, schedule = self.problem.dag, self.schedule
         due = np.empty(len(schedule))
