@@ -52,7 +52,7 @@ def one_line(text: str) -> str:
     return plain(text)
 
 
-class Run(Protocol):
+class PartialExecution(Protocol):
     """What a run on a cluster has brought so far: ``makespan.execute.dask.Execution``.
 
     Its attributes stand here, as nothing in ``core`` knows an engine.
@@ -97,7 +97,7 @@ class MakespanError(Exception):
     the engine; else None.
     """
 
-    execution: Run | None = None
+    execution: PartialExecution | None = None
 
     def __str__(self) -> str:
         return plain(super().__str__())

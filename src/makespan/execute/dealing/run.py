@@ -154,15 +154,17 @@ class Run(State):
         if not self.suspects:
             return False
         busy = {chunk.worker for chunk in self.open}
-        names = [name for name in self.engine.workers if name not in self._late()]
+        names = self._in_time()
         idle = [name for name in names if name not in busy]
         found = self.suspects.next(names, idle, others=bool(self.pool))
         if found is not None:
             self._start(self._chunk(*found, alone=True))
         return found is not None
 
-    def _late(self) -> set[str]:
-        return {chunk.worker for chunk in self.open if chunk.again}
+    def _in_time(self) -> list[str]:
+        """Return the workers none of whose chunks others do, too, for being late."""
+        late = {chunk.worker for chunk in self.open if chunk.again}
+        return [name for name in self.engine.workers if name not in late]
 
     def _deal(self) -> bool:
         """Give a piece of the pool to the worker that will be idle first, if any has room."""
@@ -170,7 +172,7 @@ class Run(State):
             return False
         begun = time.perf_counter()
         alone = {chunk.worker for chunk in self.open if chunk.alone}
-        names = [name for name in self.engine.workers if name not in self._late()]
+        names = self._in_time()
         kept = {*alone, self.suspects.reserved(names)}
         found = self.sizes.next([name for name in names if name not in kept])
         self.planning += time.perf_counter() - begun
