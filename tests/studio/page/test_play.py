@@ -207,7 +207,7 @@ def test_the_graph_of_the_lecture_drawn_by_hand(browser):
     assert {task["name"]: task["work"] for task in found["tasks"]} == works
     assert {e["from"] + e["to"]: e["size"] for e in found["edges"]} == sizes
     assert found["communication"] == "blocking"
-    assert browser.value("makespan.plans[0].steps.length") == 6
+    browser.wait("makespan.plans[0].steps.length === 6")
 
 
 def test_a_graph_by_keys(browser):
@@ -232,7 +232,7 @@ def test_thirty_tasks_pasted(browser, tmp_path):
     browser.do(lambda page: page.fill("#toml", text))
     browser.wait("makespan.outcome.result?.method === 'heft'")
     assert browser.value("makespan.plans[0].rows.length") == 3
-    assert browser.value("makespan.plans[0].steps.length") == 30
+    browser.wait("makespan.plans[0].steps.length === 30")  # a first answer may be cut by its limit
     assert browser.value("document.querySelectorAll('.graph .task').length") == 30
 
 
