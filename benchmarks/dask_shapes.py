@@ -67,7 +67,7 @@ class Shape:
     Parameters
     ----------
     items
-        What makes the items.
+        What makes the items; ``shuffled`` orders them anew in each repeat.
     function
         What each is given to.
     workers, threads
@@ -81,6 +81,15 @@ class Shape:
     workers: int = 4
     threads: int = 1
     adapt: tuple[int, int] | None = None
+    shuffled: bool = False
+
+    def items_of(self, repeat: int) -> Sequence[Any]:
+        """Return the items of a repeat."""
+        items = self.items()
+        if not self.shuffled:
+            return items
+        order = np.random.default_rng(repeat).permutation(len(items))
+        return _naps([items[place][1] for place in order])
 
 
 def _naps(*seconds: Any) -> Sequence[tuple[int, float]]:
@@ -97,11 +106,6 @@ def _lognormal(sigma: float, items: int, most: float = np.inf) -> Sequence[tuple
     return _shared(np.random.default_rng(0).lognormal(0.0, sigma, items), most)
 
 
-def _shuffled(items: Sequence[tuple[int, float]]) -> Sequence[tuple[int, float]]:
-    order = np.random.default_rng(1).permutation(len(items))
-    return _naps([items[place][1] for place in order])
-
-
 GROWING = np.linspace(0.0, 1.0, 400) ** 2
 SHAPES: dict[str, Shape] = {
     "lognormal (1.5), 400 items": Shape(lambda: _lognormal(1.5, 400)),
@@ -110,7 +114,7 @@ SHAPES: dict[str, Shape] = {
     "shrinking, 400 items": Shape(lambda: _shared(GROWING[::-1])),
     "400 of 5 ms, then 12 of 0.5 s": Shape(lambda: _naps([0.005] * 400, [0.5] * 12)),
     "400 of 5 ms and 12 of 0.5 s, shuffled": Shape(
-        lambda: _shuffled(_naps([0.005] * 400, [0.5] * 12))
+        lambda: _naps([0.005] * 400, [0.5] * 12), shuffled=True
     ),
     "2000 of 1 ms, then 8 of 0.5 s": Shape(lambda: _naps([0.001] * 2000, [0.5] * 8)),
     "1000 of 2 ms, one of 2 s in the middle": Shape(
@@ -176,28 +180,27 @@ def measured(shape: Shape, repeats: int) -> dict[str, list[float]]:
     """Return the seconds of each way, a number a repeat."""
     from distributed import Client
 
-    items = shape.items()
     seconds: dict[str, list[float]] = {way: [] for way in WAYS}
 
-    def timed(client: Any, way: str) -> Any:
+    def timed(client: Any, way: str, items: Sequence[Any]) -> Any:
         started = time.perf_counter()
         found = WAYS[way](client, shape, items)
         return time.perf_counter() - started, found
 
     for repeat in range(repeats):
         order = ("dask", "first", "later") if repeat % 2 == 0 else ("first", "later", "dask")
-        found = {}
+        found, items = {}, shape.items_of(repeat)
         if shape.adapt is None:
             with _cluster(shape) as cluster, Client(cluster, set_as_default=False) as client:
                 client.gather(client.map(abs, range(20), pure=False))  # imports
                 for way in order:
-                    taken, found[way] = timed(client, way)
+                    taken, found[way] = timed(client, way, items)
                     seconds[way].append(taken)
                     time.sleep(SETTLED)
         else:  # a cluster that has grown tells nothing of one that has to: each way has its own
             for way in order:
                 with _cluster(shape) as cluster, Client(cluster, set_as_default=False) as client:
-                    taken, found[way] = timed(client, way)
+                    taken, found[way] = timed(client, way, items)
                     seconds[way].append(taken)
         for way in order:
             same = np.array_equal(np.asarray(found[way]), np.asarray(found["dask"]))
