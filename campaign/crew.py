@@ -47,11 +47,13 @@ class _Hand:
         self.pipe.send(asked)
 
     def overdue(self, patience: float) -> bool:
+        """Whether a try takes too long, for a machine on which so many programs wait their turn."""
         if self.asked is None:
             return False
         begun = float(self.now[1])
         if begun:
-            return time.monotonic() - begun > patience
+            waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
+            return time.monotonic() - begun > patience * max(1.0, waiting)
         return time.monotonic() - self.since > START
 
     def failure(self, what: str) -> Failure:
