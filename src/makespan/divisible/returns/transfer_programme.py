@@ -91,11 +91,11 @@ class TransferProgramme:
         mine = self._worker[chunk]
         fixed = np.where(sends, terms.send_fixed[mine], terms.back_fixed[mine])
         per_unit = np.where(sends, terms.send[mine], terms.back[mine])
-        for lane, head in self._lanes(sends, chunk, fixed):
-            followers = np.append(start[lane], self._end)[1:]
+        for lane, last, head in self._lanes(sends, chunk, fixed):
+            followers = np.where(last, self._end, np.roll(start[lane], -1))
             table = beside(followers, start[lane], self.amount[chunk[lane]])
-            low = fixed[lane] - np.append(head[lane], 0.0)[1:]
-            at_once = np.append(sends[lane][:-1] & sends[lane][1:] & self._sends_at_once, False)
+            low = fixed[lane] - np.where(last, 0.0, np.roll(head[lane], -1))
+            at_once = ~last & sends[lane] & np.roll(sends[lane], -1) & self._sends_at_once
             high = np.where(at_once, low, np.inf)
             rows(table, beside(1.0, -1.0, -per_unit[lane]), low=low, high=high)
         for line, kept in ((sends, terms.sends_in_turn), (~sends, terms.returns_in_turn)):
@@ -107,14 +107,15 @@ class TransferProgramme:
 
     def _lanes(
         self, sends: NDArray[np.bool_], chunk: Integers, fixed: Floats
-    ) -> Iterator[tuple[Integers, Floats]]:
-        """Yield the transfers that follow each other on each port, link, or place of a limit.
+    ) -> Iterator[tuple[Integers, NDArray[np.bool_], Floats]]:
+        """Yield the transfers of all ports, of all links, or of all places of a limit.
 
-        With how long before the one in front has ended each may begin: while it starts up.
+        One port after the other, with which transfers are the last on theirs, and how long before
+        the one in front has ended each may begin: while it starts up.
         """
         at_once = np.zeros(len(chunk))
         if self.terms.ports == 1:
-            yield np.arange(len(chunk)), at_once
+            yield np.arange(len(chunk)), np.arange(1, len(chunk) + 1) == len(chunk), at_once
             return
         for kind in (sends, ~sends):
             held = [(self._worker[chunk] if self.terms.ports == 0 else 0 * chunk, at_once)]
@@ -122,8 +123,9 @@ class TransferProgramme:
                 places = np.array(self.sequence.place, dtype=np.int64)[chunk]
                 held.append((places, fixed if self.terms.data_lanes else at_once))
             for thing, head in held:
-                for each in set(thing[kind]):
-                    yield np.flatnonzero(kind & (thing == each)), head
+                some = np.flatnonzero(kind)
+                some = some[np.argsort(thing[some], kind="stable")]
+                yield some, np.append(thing[some][1:] != thing[some][:-1], True)[: len(some)], head
 
     def _limits(self) -> None:
         """Releases of workers, the budget, and loads that are given."""
