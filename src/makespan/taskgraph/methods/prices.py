@@ -70,6 +70,8 @@ def plans_between(problem: TaskGraph, control: Control, *, saves: bool) -> Itera
         assert start is not None
         machine = machine_of_tasks(problem, start)
         yield start
+        if control.expired():
+            return
     else:
         machine = _cheapest(problem, charge)
     tried = ~np.isfinite(durations)
@@ -206,6 +208,8 @@ def _local(problem: TaskGraph, control: Control, points: list[Point]) -> Iterato
         return
     before = control.incumbent
     for budget in np.linspace(points[-1].price, points[0].price, SEARCHED).tolist():
+        if control.expired():
+            return
         start = next(point.plan for point in points if point.price <= budget)
         within = replace(problem, budget=budget)
         control.incumbent = Solution(schedule=start)
@@ -268,9 +272,13 @@ def _entry(problem: TaskGraph, point: Point) -> dict[str, Any]:
     """Return time, price, and the tasks of each machine in the order of their starts."""
     time, price, plan = point
     rows = np.flatnonzero(plan.kind == Activity.COMPUTE)
-    rows = rows[np.lexsort((problem.dag.position[plan.item[rows]], plan.start[rows]))]
-    sequence: dict[str, list[str]] = {}
-    for row in rows.tolist():
-        machine = problem.machines[plan.machine[row]]
-        sequence.setdefault(machine, []).append(problem.dag.names[plan.item[row]])
+    item = plan.item[rows]
+    rows = rows[np.lexsort((problem.dag.position[item], plan.start[rows], plan.machine[rows]))]
+    machine, starts = np.unique(plan.machine[rows], return_index=True)
+    order = np.lexsort((problem.dag.position[plan.item[rows[starts]]], plan.start[rows[starts]]))
+    names, items = list(problem.dag.names), np.split(plan.item[rows], starts[1:])
+    sequence = {
+        problem.machines[machine[each]]: [names[task] for task in items[each].tolist()]
+        for each in order.tolist()
+    }
     return {"time": time, "price": price, "sequence": sequence}
