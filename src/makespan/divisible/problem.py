@@ -146,14 +146,14 @@ class DivisibleLoad(Statement, Pictured):
             return 0.0
         return (end - cost.fixed) / cost.per_unit if cost.per_unit > 0 else math.inf
 
-    @property
+    @cached_property
     def given_sends(self) -> tuple[str, ...] | None:
         """The workers in the order in which they are sent to, where the problem says it."""
         if self.transfers is not None:
             return tuple(name for what, name in self.transfers if what == "send")
         return self.activation
 
-    @property
+    @cached_property
     def served_once(self) -> bool:
         """Whether no worker gets more than one chunk."""
         sent = self.given_sends

@@ -213,7 +213,7 @@ def _few_at_a_time(problem: DivisibleLoad, few: int, control: Control) -> Plan:
             break
     done = loads(best)
     sent = _in_order_of_start(star.send_fixed, star.send_per_unit, order, port, done, few)
-    return _scaled(problem, sent, done[sent].tolist(), problem.own_by(best))
+    return _scaled(problem, sent, done[sent], problem.own_by(best))
 
 
 def _neighbours(port: Integers, few: int) -> Iterator[Integers]:
@@ -239,15 +239,15 @@ def _neighbours(port: Integers, few: int) -> Iterator[Integers]:
 
 def _in_order_of_start(
     fixed: Floats, per_unit: Floats, order: Integers, port: Integers, done: Floats, few: int
-) -> list[int]:
+) -> Integers:
     """Return the workers used in the order in which their sends start."""
-    free = np.zeros(few)
-    starts: list[tuple[float, int]] = []
-    for worker in order.tolist():
-        if done[worker] > 0:
-            starts.append((float(free[port[worker]]), worker))
-            free[port[worker]] += fixed[worker] + per_unit[worker] * done[worker]
-    return [worker for _, worker in sorted(starts)]
+    used = order[done[order] > 0]
+    lasting = fixed[used] + per_unit[used] * done[used]
+    start = np.zeros(len(used))
+    for each in range(min(few, len(used))):
+        on = np.flatnonzero(port[used] == each)
+        start[on[1:]] = np.cumsum(lasting[on])[:-1]
+    return used[np.lexsort((used, start))]
 
 
 def _under_uplink(
