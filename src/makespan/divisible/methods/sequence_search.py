@@ -253,8 +253,12 @@ class SequenceSearch:
         if self.problem.budget is not None or self.terms.by_price:
             keys.append(star.price_fixed + star.price_per_unit)
             keys.append(star.price_per_second)
-        orders = [tuple(able[np.argsort(key[able], kind="stable")].tolist()) for key in keys]
-        yield from dict.fromkeys(orders)
+        seen: set[Send] = set()
+        for key in keys:
+            order = tuple(able[np.argsort(key[able], kind="stable")].tolist())
+            if order not in seen:
+                seen.add(order)
+                yield order
 
     def _more_rounds(self) -> None:
         """Repeat the best round, all workers, and single ones, more and more often.
