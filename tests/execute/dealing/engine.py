@@ -14,9 +14,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from makespan.execute import remote
-from makespan.execute.dask.cluster.pickles import outcome_of, payload
 from makespan.execute.dealing.engine import Held, Outcome, Packed, Window, WorkerInfo, WorkerLost
 from makespan.execute.dealing.items import Items, joined
+from makespan.execute.pickles import outcome_of, payload
 
 MESSAGE = 0.002  # seconds from the client to a worker, or back
 PER_CALL = 0.001  # seconds of the client for each of them
@@ -148,7 +148,7 @@ class InProcess:
                 if self._batched:
                     found = remote._batch(self._call, items, taken.start)
                 else:
-                    found = remote._each(self._call, zip(taken, items, strict=True))[1:]
+                    found = remote._each(self._call, zip(taken, items, strict=True))[1:3]
         except Dies:
             pass
         await asyncio.sleep(self._slept)

@@ -12,15 +12,15 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from makespan.execute import remote
-from makespan.execute.dask.cluster.pickles import function_as_sent
-from makespan.execute.dask.execution import Execution, checked
-from makespan.execute.dask.maps import carry_out
-from makespan.execute.dask.maps.carry_out import DaskJob, execution_of, run_of
+from makespan.execute import carry_out, remote
+from makespan.execute.carry_out import execution_of, run_of
+from makespan.execute.dask.maps.cluster import Cluster, DaskJob
 from makespan.execute.dealing import backlog, balance, run
 from makespan.execute.dealing.costs import Costs
 from makespan.execute.dealing.items import Items
 from makespan.execute.dealing.run import Run
+from makespan.execute.execution import Execution, checked
+from makespan.execute.pickles import function_as_sent
 from tests.execute.dealing.engine import MESSAGE, Dies, InProcess
 
 
@@ -69,9 +69,9 @@ def ran(
             loop.close()
 
 
-def carried_out(engine: InProcess, job: DaskJob, *, keep_going: bool = False) -> Execution:
+def carried_out(place: Cluster, job: DaskJob, *, keep_going: bool = False) -> Execution:
     """Do here what is done on a cluster."""
-    return checked(ran(engine, job)[2], keep_going=keep_going)
+    return checked(ran(place.client, job)[2], keep_going=keep_going)
 
 
 class Sleeps:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 from makespan.core.system.startup import optional
+from makespan.execute.carry_out import Background, Raised
 from makespan.execute.dask.cluster.client import checked_client, client_or_local
-from makespan.execute.dask.maps.carry_out import Background, Raised
+from makespan.execute.dask.maps.cluster import Cluster
 from makespan.execute.dask.maps.map import begin, prepared
 from makespan.execute.dealing.items import Inbox
 from makespan.execute.remote import called
@@ -244,7 +245,7 @@ class Batches:
             entered = prepared(called, self._inbox, (), self._client, False, {}, **self._options)
             _, job = self._held.enter_context(entered)
             job = replace(job, keep=lambda low, values: self._came.put((low, values)))
-            self._running = Background(self._client, job, lambda: self._came.put(None))
+            self._running = Background(Cluster(self._client), job, lambda: self._came.put(None))
             arguments = self._running, Raised(job.failures)
             Thread(target=self._hand_out, args=arguments, daemon=True).start()
         return future

@@ -12,6 +12,7 @@ from makespan.core.costs import Affine
 from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star
 
+MASTER_NAME = "client"
 KEPT = 8  # observations that a line is fitted to
 CHANGED = 1.4  # times off, twice in a row the same way: the cost is another one now
 SPREAD = 1.5  # between sizes: where they differ by less, they don't tell fixed costs from others
@@ -296,7 +297,7 @@ class Costs:
             send, compute, back = (line.cost for line in self[name].lines)
             compute = Affine(compute.fixed, max(MIN_COST, compute.per_unit))
             workers.append(Worker(name=name, send=send, compute=compute, return_=back))
-        return Star(workers, master=Master(name="client"))
+        return Star(workers, master=Master(name=MASTER_NAME))
 
 
 def _middle(known: list[WorkerCosts], cost: Callable[[WorkerCosts], float]) -> WorkerCosts | None:

@@ -17,17 +17,18 @@ from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import did_you_mean, keywords_of
 from makespan.core.system.startup import optional
+from makespan.execute.carry_out import Background, carried_out, in_order
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import client_or_local
-from makespan.execute.dask.cluster.pickles import function_as_sent, payload
 from makespan.execute.dask.cluster.workers import Only
-from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.history import history_of
-from makespan.execute.dask.maps.carry_out import Background, DaskJob, carried_out, in_order
+from makespan.execute.dask.maps.cluster import Cluster, DaskJob
 from makespan.execute.dealing.costs import Costs
 from makespan.execute.dealing.engine import WorkerInfo
 from makespan.execute.dealing.history import key_of
 from makespan.execute.dealing.items import Items, Stream, refuse_indivisible
+from makespan.execute.execution import Execution
+from makespan.execute.pickles import function_as_sent, payload
 from makespan.execute.progress import Progress, teller
 from makespan.execute.remote import Call
 
@@ -137,7 +138,7 @@ def map(  # noqa: A001
         priority=priority,
         calibration=calibration,
     ) as (used, job):
-        return carried_out(used, job, keep_going=keep_going)
+        return carried_out(Cluster(used), job, keep_going=keep_going)
 
 
 def imap(
@@ -190,7 +191,12 @@ def begin(
         entered = prepared(function, data, more, client, progress, keywords, **options)
         used, job = held.enter_context(entered)
         return in_order(
-            used, job, held.pop_all(), keep_going=keep_going, raising=raising, seconds=seconds
+            Cluster(used),
+            job,
+            held.pop_all(),
+            keep_going=keep_going,
+            raising=raising,
+            seconds=seconds,
         )
 
 

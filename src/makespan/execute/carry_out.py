@@ -1,80 +1,60 @@
-"""A job carried out on a Dask cluster: at once, or in the background, results as they come."""
+"""A job carried out on any engine: at once, or in the background, results as they come."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import ExitStack, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, suppress
 from contextvars import Context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any
+from typing import Any, Protocol
 
 from makespan.core.errors import ExecutionError, MakespanError
 from makespan.divisible.problem import DivisibleLoad
-from makespan.execute.dask.cluster.calibration import MASTER_NAME
-from makespan.execute.dask.cluster.client import on_loop
-from makespan.execute.dask.cluster.engine import DaskEngine
-from makespan.execute.dask.cluster.pickles import Function, refuse_unpicklable
-from makespan.execute.dask.cluster.workers import (
-    ANY,
-    Only,
-    WorkerPool,
-    as_dask_waits,
-    refuse_no_worker,
-)
-from makespan.execute.dask.execution import Execution, checked
+from makespan.execute.dealing.costs import MASTER_NAME
 from makespan.execute.dealing.engine import Engine, Failure
 from makespan.execute.dealing.items import joined
 from makespan.execute.dealing.run import Run
 from makespan.execute.dealing.state import Job
 from makespan.execute.dealing.transfers import Record
+from makespan.execute.execution import Execution, checked
+from makespan.execute.loop import on_loop
+from makespan.execute.pickles import refuse_unpicklable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DaskJob(Job):
-    """A job for a Dask cluster.
+class Place(Protocol):
+    """Where jobs run: an event loop, and workers for a job."""
 
-    Parameters
-    ----------
-    function
-        As it is sent.
-    only
-        Which workers may be used.
-    priority
-        Among what else the cluster has to do; higher is sooner.
-    """
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """What everything runs on that waits for workers."""
 
-    function: Function
-    only: Only = ANY
-    priority: float = 0.0
+    def trouble(self) -> str:
+        """Say why nothing runs there any more; nothing where it does."""
+
+    def engine(self, job: Any) -> AbstractAsyncContextManager[Engine]:
+        """Give the workers for a job, which end with it where they are nobody else's."""
 
 
-def carried_out(client: Any, job: DaskJob, *, keep_going: bool) -> Execution:
-    """Carry out a job, from outside of the client's event loop.
+def carried_out(place: Place, job: Job, *, keep_going: bool) -> Execution:
+    """Carry out a job, from outside of the place's event loop.
 
     What the caller has annotated (``dask.annotate``) is in the job; Dask shall not add it again.
     """
-    execution = Context().run(on_loop, client, lambda: carry_out(client, job))
+    execution = Context().run(_on_loop, place, lambda: carry_out(place, job))
     return checked(execution, keep_going=keep_going)
 
 
-async def carry_out(client: Any, job: DaskJob) -> Execution:
+async def carry_out(place: Place, job: Job) -> Execution:
     """Carry out a job and return what came of it."""
     started, run = time.time(), None
     refuse_unpicklable(job.items, 0, min(1, len(job.items)))
-    patience = as_dask_waits() if job.plan is None else None
-    options = job.batched, job.only.resources, job.priority
     try:
-        async with (
-            WorkerPool(client, only=job.only, patience=patience) as pool,
-            DaskEngine(pool, job.function, *options) as engine,
-        ):
-            if len(job.items) and job.plan is not None:
-                refuse_no_worker(pool)
+        async with place.engine(job) as engine:
             run = await run_of(engine, job)
             await run.go()
     except MakespanError as error:
@@ -140,23 +120,23 @@ class Background:
 
     Parameters
     ----------
-    client, job
-        What runs, and where. Where the job keeps its results is its own affair.
+    place, job
+        Where it runs, and what. Where the job keeps its results is its own affair.
     ended
         Called in the thread, at the end.
     """
 
-    def __init__(self, client: Any, job: DaskJob, ended: Callable[[], object]) -> None:
-        self._loop = client.loop.asyncio_loop
+    def __init__(self, place: Place, job: Job, ended: Callable[[], object]) -> None:
+        self._loop = place.loop
         self._came: list[Execution | BaseException] = []
         self._tasks: list[asyncio.Task[Any]] = []
         self._stopped = Event()
-        arguments = client, job, ended, self._came, self._tasks, self._stopped
+        arguments = place, job, ended, self._came, self._tasks, self._stopped
         self._thread = Thread(target=_run, args=arguments, daemon=True)
         self._thread.start()
 
     def call_soon(self, function: Callable[[], object]) -> None:
-        """Call a function on the client's event loop, unless the client was closed."""
+        """Call a function on the place's event loop, unless that is closed."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function)
 
@@ -201,9 +181,13 @@ class Raised:
         return found.error
 
 
+def _on_loop(place: Place, work: Callable[[], Coroutine[Any, Any, Execution]]) -> Execution:
+    return on_loop(place.loop, place.trouble, work)
+
+
 def _run(
-    client: Any,
-    job: DaskJob,
+    place: Place,
+    job: Job,
     ended: Callable[[], object],
     came: list[Execution | BaseException],
     tasks: list[asyncio.Task[Any]],
@@ -215,18 +199,18 @@ def _run(
         tasks.append(task)
         if stopped.is_set():  # before there was a task to cancel
             task.cancel()
-        return await carry_out(client, job)
+        return await carry_out(place, job)
 
     try:
-        came.append(on_loop(client, recorded))
+        came.append(_on_loop(place, recorded))
     except BaseException as error:
         came.append(error)
     ended()
 
 
 def in_order(
-    client: Any,
-    job: DaskJob,
+    place: Place,
+    job: Job,
     held: ExitStack,
     *,
     keep_going: bool,
@@ -280,7 +264,7 @@ def in_order(
                 running.stop()
         checked(running.execution(), keep_going=keep_going)
 
-    running = Background(client, job, lambda: ready.put(None))
+    running = Background(place, job, lambda: ready.put(None))
     found = results()
     next(found)
     return found, running
