@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import AbstractAsyncContextManager, ExitStack, suppress
 from contextvars import Context
@@ -13,15 +14,18 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any, Protocol
 
+import numpy as np
+
 from makespan.core.errors import ExecutionError, MakespanError
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dealing.costs import MASTER_NAME
 from makespan.execute.dealing.engine import Engine, Failure
 from makespan.execute.dealing.items import joined
+from makespan.execute.dealing.rival import OwnMap
 from makespan.execute.dealing.run import Run
 from makespan.execute.dealing.state import Job
 from makespan.execute.dealing.transfers import Record
-from makespan.execute.execution import Execution, checked
+from makespan.execute.execution import Execution, WorkerShare, checked
 from makespan.execute.loop import on_loop
 from makespan.execute.pickles import refuse_unpicklable
 
@@ -35,6 +39,9 @@ class Place(Protocol):
 
     def trouble(self) -> str:
         """Say why nothing runs there any more; nothing where it does."""
+
+    async def own_map(self, seconds: float, slots: int) -> OwnMap | None:
+        """Return what the engine's own map is, after a run of so many seconds on so many slots."""
 
     def engine(self, job: Any) -> AbstractAsyncContextManager[Engine]:
         """Give the workers for a job, which end with it where they are nobody else's."""
@@ -51,17 +58,22 @@ def carried_out(place: Place, job: Job, *, keep_going: bool) -> Execution:
 
 async def carry_out(place: Place, job: Job) -> Execution:
     """Carry out a job and return what came of it."""
-    started, run = time.time(), None
+    started, run, threads = time.time(), None, dict[str, int]()
     refuse_unpicklable(job.items, 0, min(1, len(job.items)))
     try:
         async with place.engine(job) as engine:
             run = await run_of(engine, job)
             await run.go()
+            threads = {name: worker.threads for name, worker in engine.workers.items()}
     except MakespanError as error:
         if run is not None:
             error.execution = execution_of(run, started)
         raise
-    return execution_of(run, started)
+    execution = execution_of(run, started)
+    if job.plan is not None or not threads or not len(job.items):
+        return execution
+    own = await place.own_map(execution.seconds, sum(threads.values()))
+    return compared(execution, own, threads, job.batched)
 
 
 async def run_of(engine: Engine, job: Job) -> Run:
@@ -89,6 +101,9 @@ def execution_of(run: Run, started: float) -> Execution:
         values.append([None] * (len(job.items) - reached))
     seconds = time.time() - started
     names = [name for name, known in run.costs.known.items() if known.largest]
+    took, by = np.array(run.took, np.float64), np.array(run.by, np.int64)
+    items, busy = np.bincount(by, minlength=1), np.bincount(by, took, minlength=1)
+    shares = zip(run.names, items[1:].tolist(), busy[1:].tolist(), strict=True)
     return Execution(
         results=joined(values),
         schedule=run.record.schedule(),
@@ -98,21 +113,41 @@ def execution_of(run: Run, started: float) -> Execution:
         seconds=seconds,
         learning=seconds if run.learning is None else run.learning - started,
         planning=run.planning,
-        **_worth(run, names, seconds) if names and job.plan is None else {},
+        platform=run.costs.star(names) if names and job.plan is None else None,
+        took=took,
+        workers=tuple(WorkerShare(*share) for share in sorted(shares)),
     )
 
 
-def _worth(run: Run, names: Sequence[str], seconds: float) -> dict[str, Any]:
-    """Return what was learnt, and what it was worth."""
-    items, costs, chunked = run.items, run.costs, run.job.batched
-    rival, tasks = costs.client_map(names, items.load, len(items), chunked)
-    lost = max(0.0, seconds - costs.dealt(names, items.load))
-    return {
-        "platform": costs.star(names),
-        "client_map": rival,
-        "tasks": tasks,
-        "pays_from": costs.pays_from(names, items.load / len(items), lost, chunked),
-    }
+def compared(
+    execution: Execution, own: OwnMap | None, threads: Mapping[str, int], batched: bool
+) -> Execution:
+    """Return a run with what the engine's own map would have taken, where that is known."""
+    if own is None:
+        return execution
+    each = {one.name: one.seconds / one.items for one in execution.workers if one.items}
+    usual = sum(each.values()) / max(1, len(each))
+    speeds = {name: usual / max(each.get(name, usual), 1e-12) for name in threads}
+    slots = [
+        speeds[name] if own.in_turn else 1.0
+        for name, count in threads.items()
+        for _ in range(count)
+    ]
+    rival = own.seconds(execution.took, slots, batched)
+    if rival is None:
+        return execution
+    lost = execution.seconds - rival.low
+    more = (rival.high - rival.low) / 2 / len(execution.took)  # seconds of an item
+    middle = (rival.low + rival.high) / 2
+    pays = math.ceil(max(1.0, lost / more)) if more > 0 and not batched else None
+    return replace(
+        execution,
+        own_map=own.name,
+        rival=(rival.low, rival.high),
+        client_map=middle,
+        tasks=rival.tasks,
+        pays_from=len(execution.took) if pays is None and middle > execution.seconds else pays,
+    )
 
 
 class Background:

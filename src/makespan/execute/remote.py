@@ -148,7 +148,7 @@ class Share:
             return chunk.items
         with self._loading:
             if self._items is None:
-                self._items = pickle.loads(chunk[0]) if isinstance(chunk, list) else chunk
+                self._items = _unpacked(chunk)
             found = self._items
             if self.next >= self.end:  # nobody else needs them
                 self._items = None
@@ -177,6 +177,11 @@ class Share:
                     yield place, path
             else:
                 yield place, items[place - low]
+
+
+def _unpacked(chunk: Any) -> Any:
+    """Return what was sent: a pickle of items and its buffers, or the items."""
+    return pickle.loads(chunk[0], buffers=chunk[1:]) if isinstance(chunk, list) else chunk
 
 
 _shares: dict[str, Share] = {}
@@ -475,7 +480,7 @@ def _dumps(value: Any, buffers: list[pickle.PickleBuffer] | None = None) -> byte
             return data
     except Exception as error:
         log.debug("pickle can't hold %s: %s", type(value), error)
-    import cloudpickle  # type: ignore[import-untyped]
+    import cloudpickle
 
     if buffers:
         buffers.clear()

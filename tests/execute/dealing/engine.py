@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import pickle
+from array import array
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -127,15 +128,17 @@ class InProcess:
             begun, low, high = self._time(), held.packed.low, held.packed.high
             share = remote._share(held.key, low, high)
             parts = min(self.threads, high - low)
-            places, pieces, failures = [], [], []
+            places, pieces, failures, seconds = [], [], [], array("f")
             while taken := share.take(-(-(high - low) // parts) if self._batched else 1):
-                values, failed = await self._called(worker, held, share, taken)
+                (values, failed), slept = await self._called(worker, held, share, taken)
                 places += taken
+                seconds += array("f", [slept / len(taken)]) * len(taken)
                 pieces.append(values)
                 failures += failed
                 if self._batched:
                     break
             found = remote._rows(places), joined(pieces), (*failures,), begun, self._time()
+            found = *found, seconds.tobytes()
             if not done.done():
                 done.set_result(outcome_of(*found))
 
@@ -151,11 +154,12 @@ class InProcess:
                     found = remote._each(self._call, zip(taken, items, strict=True))[1:3]
         except Dies:
             pass
-        await asyncio.sleep(self._slept)
+        slept = self._slept
+        await asyncio.sleep(slept)
         if found is None:
             self.die(worker.name)
             await asyncio.sleep(0.0)  # cancelled
-        return found
+        return found, slept
 
     def join(self, name: str) -> None:
         """Let a worker join."""

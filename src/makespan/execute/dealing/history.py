@@ -23,10 +23,11 @@ class History:
     """What was learnt of one cluster: its links by bytes, functions on them by units of load.
 
     A new function on a known cluster finds the links known; a known function on a new worker finds
-    what is usual.
+    what is usual. ``overhead`` are the seconds that a task of its own map loses.
     """
 
     def __init__(self) -> None:
+        self.overhead: float | None = None
         self._links: dict[Link, AffineFit] = {}
         self._functions: OrderedDict[str, dict[Link, WorkerCosts]] = OrderedDict()
 
@@ -90,7 +91,7 @@ def _identity(value: Any, depth: int = DEPTH) -> Any:
         held = [*value]
     elif callable(value) and not hasattr(value, "__qualname__"):
         held = [*getattr(value, "__dict__", {}).items()]
-    elif hasattr(value, "__len__"):
+    elif hasattr(type(value), "__len__"):
         held = [len(value)]
     name = getattr(value, "__qualname__", type(value).__qualname__)
     inner = [_identity(each, depth - 1) for each in held] if depth else len(held)

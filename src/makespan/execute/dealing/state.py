@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -94,6 +95,8 @@ class State:
         self.missing_items = 0
         self.reading = False
         self._here = bytearray()
+        self.took, self.by = array("f"), array("I")  # the seconds of each item, and its worker
+        self.names: list[str] = []
 
     @property
     def item(self) -> float:
@@ -123,6 +126,8 @@ class State:
         """Note that so many more results are needed, of items that lie in the pool."""
         first = len(self._here)
         self._here += bytes(count)
+        self.took.frombytes(bytes(4 * count))
+        self.by.frombytes(bytes(4 * count))
         self.missing_items += count
         if pool:
             self.pool.put(Range(first, first + count))
@@ -155,6 +160,14 @@ class State:
         self.pool.discard(low, high)
         if isinstance(self.items, Stream):
             self.items.drop(low, high)
+
+    def note(self, worker: str, low: int, seconds: array[float]) -> None:
+        """Note who did the items from ``low`` on, in how many seconds each."""
+        if worker not in self.names:
+            self.names.append(worker)
+        high = low + len(seconds)
+        self.took[low:high] = seconds
+        self.by[low:high] = array("I", [self.names.index(worker) + 1]) * len(seconds)
 
     def give_back(self, chunk: Chunk) -> None:
         """Let others have what is missing of a chunk."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,7 +18,9 @@ from makespan.execute.dask.cluster.workers import (
     as_dask_waits,
     refuse_no_worker,
 )
+from makespan.execute.dask.graphs.history import history_of
 from makespan.execute.dealing.engine import Engine
+from makespan.execute.dealing.rival import LONGEST, PROBES, WORTH_MEASURING, OwnMap
 from makespan.execute.dealing.state import Job
 from makespan.execute.pickles import Function
 
@@ -56,6 +59,27 @@ class Cluster:
     def trouble(self) -> str:
         """Say why the client can't be used any more."""
         return trouble_of(self.client)
+
+    async def own_map(self, seconds: float, slots: int) -> OwnMap | None:
+        """Return ``client.map``, measured once a run was long enough for that."""
+        history = history_of(self.client).functions
+        if history.overhead is None and seconds >= WORTH_MEASURING:
+            history.overhead = await self._overhead(slots)
+        return OwnMap(name="client.map", overhead=history.overhead)
+
+    async def _overhead(self, threads: int) -> float | None:
+        """Return what a task loses, by some that do nothing."""
+        begun, futures = time.perf_counter(), []
+        try:
+            async with asyncio.timeout(LONGEST):
+                futures = self.client.map(abs, range(PROBES * threads), pure=False)
+                await self.client.gather(futures, asynchronous=True)
+        except Exception:  # it is busy with something else, or gone
+            return None
+        finally:
+            for future in futures:
+                future.release()
+        return (time.perf_counter() - begun) / PROBES
 
     @asynccontextmanager
     async def engine(self, job: DaskJob) -> AsyncIterator[Engine]:
