@@ -72,6 +72,7 @@ async def carry_out(place: Place, job: Job) -> Execution:
     execution = execution_of(run, started)
     if job.plan is not None or not threads or not len(job.items):
         return execution
+    job.explain(execution.took)
     own = await place.own_map(execution.seconds, sum(threads.values()))
     return compared(execution, own, threads, job.batched)
 
@@ -104,11 +105,21 @@ def execution_of(run: Run, started: float) -> Execution:
     took, by = np.array(run.took, np.float64), np.array(run.by, np.int64)
     items, busy = np.bincount(by, minlength=1), np.bincount(by, took, minlength=1)
     shares = zip(run.names, items[1:].tolist(), busy[1:].tolist(), strict=True)
+    results, failures, order = joined(values), run.failures, job.items.order
+    if order is not None:
+        back = np.argsort(order)
+        took = took[back]
+        results = results[back] if isinstance(results, np.ndarray) else [results[n] for n in back]
+        failures = [
+            replace(one, first=int(place), last=int(place))
+            for one in failures
+            for place in order[one.first : one.last + 1]
+        ]
     return Execution(
-        results=joined(values),
+        results=results,
         schedule=run.record.schedule(),
         plan=job.plan,
-        failures=tuple(sorted(run.failures, key=lambda failure: failure.first)),
+        failures=tuple(sorted(failures, key=lambda failure: failure.first)),
         events=tuple(run.events),
         seconds=seconds,
         learning=seconds if run.learning is None else run.learning - started,
@@ -197,15 +208,18 @@ class Background:
 class Raised:
     """What items raised, whose failures are noted before their results are kept."""
 
-    def __init__(self, failures: Sequence[Failure]) -> None:
-        self._failures, self._seen = failures, 0
+    def __init__(self, failures: Sequence[Failure], order: Any = None) -> None:
+        self._failures, self._seen, self._order = failures, 0, order
         self._of: dict[int, Failure] = {}
 
     def by(self, item: int) -> BaseException | None:
         """Return what is to be raised for an item, with the worker's traceback as a note."""
         while self._seen < len(self._failures):
             one = self._failures[self._seen]
-            self._of |= dict.fromkeys(range(one.first, one.last + 1), one)
+            places = range(one.first, one.last + 1)
+            if self._order is not None:
+                places = self._order[one.first : one.last + 1].tolist()
+            self._of |= dict.fromkeys(places, one)
             self._seen += 1
         found = self._of.get(item)
         if found is None:
@@ -264,12 +278,21 @@ def in_order(
         After which ``TimeoutError`` is raised where a result is not there, and the job stopped.
     """
     ready: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
-    raised = Raised(job.failures)
+    order = job.items.order
+    raised = Raised(job.failures, order)
     until = None if seconds is None else time.monotonic() + seconds
     taken = 0
+
+    def keep(first: int, values: Any) -> None:
+        if order is None:
+            ready.put((first, values))
+        else:
+            for item, value in zip(order[first:].tolist(), values, strict=False):
+                ready.put((item, [value]))
+
     job = replace(
         job,
-        keep=lambda first, values: ready.put((first, values)),
+        keep=keep,
         taken=lambda: taken,
     )
 

@@ -75,6 +75,7 @@ def ran(
 def carried_out(place: Cluster, job: DaskJob, *, keep_going: bool = False) -> Execution:
     """Do here what is done on a cluster."""
     execution = ran(place.client, job)[2]
+    job.explain(execution.took)
     own = OwnMap(name="client.map", overhead=OVERHEAD)
     threads = dict.fromkeys(place.client.workers, place.client.threads)
     return checked(compared(execution, own, threads, job.batched), keep_going=keep_going)
@@ -110,7 +111,7 @@ def dealt(
 
     job = DaskJob(
         function=function_as_sent(function),
-        items=Items(data),
+        items=data if isinstance(data, Items) else Items(data),
         batched=options.pop("batched", False),
         tell=lambda share, what: None,
         recall=recall,

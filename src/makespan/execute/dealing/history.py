@@ -9,9 +9,11 @@ from functools import partial
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from makespan.core.numeric.arrays import Floats
 from makespan.execute.dealing.costs import AffineFit, Costs, WorkerCosts
 from makespan.execute.dealing.engine import WorkerInfo
-from makespan.execute.dealing.items import Items
+from makespan.execute.dealing.expected import ordered, size_that_explains, sizes_of
+from makespan.execute.dealing.items import Items, Stream
 
 MAX_FUNCTIONS = 256  # of a cluster
 DEPTH = 4  # of what holds what holds ..., that functions are told from one another by
@@ -28,6 +30,7 @@ class History:
 
     def __init__(self) -> None:
         self.overhead: float | None = None
+        self._sizes: dict[str, str] = {}
         self._links: dict[Link, AffineFit] = {}
         self._functions: OrderedDict[str, dict[Link, WorkerCosts]] = OrderedDict()
 
@@ -48,6 +51,18 @@ class History:
                 lines = known.compute.scaled(), known.back.scaled()
                 costs.known[name] = WorkerCosts(send, *lines, known.largest)
         return costs
+
+    def ordered(self, key: str, items: Items, expected: Any) -> Items:
+        """Return items as expected, or else by the size that explained what earlier ones took."""
+        if expected is None and key in self._sizes and not isinstance(items, Stream):
+            expected = sizes_of(items.data, self._sizes[key])
+        return ordered(items, expected)
+
+    def explain(self, key: str, items: Items, took: Floats) -> None:
+        """Keep which size of the items explains their seconds."""
+        found = size_that_explains(items, took)
+        if found is not None:
+            self._sizes[key] = found
 
     def keep(self, key: str, workers: Mapping[str, WorkerInfo], costs: Costs) -> None:
         """Keep what was learnt."""

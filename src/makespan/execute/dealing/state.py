@@ -31,6 +31,8 @@ class Job:
     recall, learn
         Give what is known of the costs on the workers that are there, and take what is known in the
         end.
+    explain
+        Takes the seconds of each item in the end.
     plan, chunks, order
         A plan, its chunks, and when they are sent and returned; None where there is no plan.
     batch_size
@@ -52,6 +54,7 @@ class Job:
     tell: Tell
     recall: Callable[[Mapping[str, WorkerInfo]], Costs]
     learn: Callable[[Mapping[str, WorkerInfo], Costs], None] = lambda members, costs: None
+    explain: Callable[[Any], None] = lambda took: None
     plan: Result | None = None
     chunks: Sequence[Chunk] = ()
     order: Order | None = None

@@ -24,12 +24,14 @@ class Executors:
     ----------
     executor
         Of processes, threads, loky, MPI, or any other that calls what is submitted to it.
+    owned
+        Whether it ends with the run.
     """
 
-    def __init__(self, executor: futures.Executor) -> None:
+    def __init__(self, executor: futures.Executor, *, owned: bool = False) -> None:
         if getattr(executor, "_shutdown", False) or getattr(executor, "_shutdown_thread", False):
             raise InputError("on: the executor was shut down")
-        self.executor = executor
+        self.executor, self.owned = executor, owned
         apart = getattr(futures, "InterpreterPoolExecutor", ())
         threads = isinstance(executor, futures.ThreadPoolExecutor)
         self.inside = threads and not isinstance(executor, apart)
@@ -68,4 +70,6 @@ class Executors:
         """It ends after the item that it has begun."""
 
     def close(self) -> None:
-        """The executor is its owner's."""
+        """Shut the executor down, if that is for us to do."""
+        if self.owned:
+            self.executor.shutdown(wait=False)

@@ -11,9 +11,10 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from makespan.core.errors import InputError
+from makespan.core.errors import ExecutionError, InputError
 from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import keywords_of
+from makespan.core.system.startup import optional
 from makespan.execute.arguments import for_function, items_of, number, parameters
 from makespan.execute.carry_out import Background, carried_out, in_order
 from makespan.execute.dealing.costs import Costs
@@ -47,6 +48,7 @@ def map(  # noqa: A001
     function: Callable[..., Any],
     *iterables: Any,
     on: Any = None,
+    expected: Any = None,
     batched: bool = False,
     batch_size: int | None = None,
     resources: Mapping[str, float] | None = None,
@@ -76,6 +78,13 @@ def map(  # noqa: A001
         of ``concurrent.futures`` (of processes, threads, loky, ``mpi4py.futures``); ``"ray"`` or
         the address of a Ray cluster; a ``distributed.Client``, as :func:`makespan.execute.dask.map`
         takes it, with all that it takes.
+        By name, too: ``"local"``, ``"mpi"`` (the ranks of ``mpiexec``), ``"dask"`` (a cluster on
+        this machine), or the address of a scheduler, ``"tcp://HOST:PORT"``.
+    expected
+        What items are expected to take, so that the longest are begun first: seconds, or what grows
+        with them, one number an item; a function of an item; the name of a column or field of the
+        items; a mapping by item; or an :class:`Execution` of as many items. None: in their order,
+        or by a size of items (a number, bytes, their length) that explained what earlier ones took.
     batched
         Whether the function takes a chunk, and returns one result an item.
     batch_size
@@ -115,6 +124,7 @@ def map(  # noqa: A001
     [32, 9]
     """
     options: Any = {"batched": batched, "batch_size": batch_size, "retries": retries}
+    options["expected"] = expected
     with prepared(function, iterables, on, progress, keywords, resources, **options) as found:
         return carried_out(*found, keep_going=keep_going)
 
@@ -183,24 +193,24 @@ def prepared(
     batched: bool = False,
     batch_size: int | None = None,
     retries: int | None = None,
+    expected: Any = None,
 ) -> Iterator[tuple[Any, Any]]:
     """Give the place, and the job that these arguments ask for."""
     if not iterables:
         raise InputError("iterables: there are none; map(function, items) takes one or more")
     data, *more = iterables
-    client = dask_client(on)
-    if client is not None:
-        from makespan.execute.dask.maps.cluster import Cluster
-        from makespan.execute.dask.maps.map import prepared as on_dask
+    options: Any = {"batched": batched, "batch_size": batch_size, "retries": retries}
+    with dask_client(on) as client:
+        if client is not None:
+            from makespan.execute.dask.maps.cluster import Cluster
+            from makespan.execute.dask.maps.map import prepared as on_dask
 
-        named = {name: keywords[name] for name in DASK_ONLY if name in keywords}
-        keywords = {name: one for name, one in keywords.items() if name not in named}
-        with on_dask(
-            function, data, more, client, progress, keywords, batched=batched,
-            batch_size=batch_size, resources=resources, retries=retries, **named,
-        ) as (used, job):  # fmt: skip
-            yield Cluster(used), job
-        return
+            options |= {name: keywords[name] for name in DASK_ONLY if name in keywords}
+            options |= {"resources": resources, "expected": expected}
+            keywords = {name: one for name, one in keywords.items() if name not in DASK_ONLY}
+            with on_dask(function, data, more, client, progress, keywords, **options) as found:
+                yield Cluster(found[0]), found[1]
+            return
     own = parameters(function)
     keywords = for_function(own, keywords, keywords_of(map), REFUSED)
     if not callable(function):
@@ -212,6 +222,9 @@ def prepared(
     if isinstance(items, Stream):
         items.read(1)
     key = key_of(partial(function, **keywords), items, batched)
+    given, items = items, history.ordered(key, items, expected)
+    if items is not given:
+        key += "by size"
 
     def recall(members: Mapping[str, WorkerInfo]) -> Costs:
         if not len(items):
@@ -230,6 +243,7 @@ def prepared(
                 tell=tell,
                 recall=recall,
                 learn=partial(history.keep, key),
+                explain=partial(history.explain, key, items),
                 batch_size=batch_size,
             ),
         )
@@ -264,26 +278,47 @@ class PoolPlace:
             yield engine
 
 
-def dask_client(on: Any) -> Any:
-    """Return a client of Dask's that ``on`` is; None where it is something else."""
-    return on if hasattr(on, "scheduler") and hasattr(on, "submit") else None
+@contextmanager
+def dask_client(on: Any) -> Iterator[Any]:
+    """Give the client of Dask's that ``on`` is, or names; None where it is something else."""
+    if isinstance(on, str) and (on == "dask" or on.startswith(("tcp://", "tls://"))):
+        from makespan.execute.dask.cluster.client import client_or_local
+
+        if on == "dask":
+            with client_or_local(None) as client:
+                yield client
+        else:
+            try:
+                client = optional("distributed").Client(on, timeout="10s", set_as_default=False)
+            except (OSError, TimeoutError, ValueError) as error:
+                raise ExecutionError(f"on: {on} does not answer: {error}") from error
+            with client:
+                yield client
+    else:
+        yield on if hasattr(on, "scheduler") and hasattr(on, "submit") else None
 
 
 def pool_of(on: Any, resources: Mapping[str, float] | None = None) -> tuple[Pool, History]:
     """Return a pool, and what was learnt of it."""
-    if isinstance(on, futures.Executor):
-        pool: Pool = Executors(on)
-        history = _LEARNT.setdefault(on, History())
-    elif on is None or isinstance(on, int):
-        pool, history = Processes(on), _KINDS.setdefault("processes", History())
-    else:
-        raise InputError(
-            f"on: {quoted(on)} is not a pool; None, a number of processes, an executor of"
-            " concurrent.futures, 'ray', or a distributed.Client is"
-        )
+    if isinstance(on, str) and (on in ("ray", "auto") or on.startswith("ray://")):
+        from makespan.execute.pools.ray import RayPool
+
+        address = None if on == "ray" else on
+        return RayPool(address, resources), _KINDS.setdefault(on, History())
     if resources:
         raise InputError("resources: only Dask and Ray know what their workers have")
-    return pool, history
+    if isinstance(on, futures.Executor):
+        return Executors(on), _LEARNT.setdefault(on, History())
+    if on == "mpi":
+        executor = optional("mpi4py.futures").MPIPoolExecutor()
+        return Executors(executor, owned=True), _KINDS.setdefault(on, History())
+    if on is None or isinstance(on, int) or on == "local":
+        number = None if on == "local" else on
+        return Processes(number), _KINDS.setdefault("processes", History())
+    raise InputError(
+        f"on: {quoted(on)} is not a pool; None, a number of processes, an executor of"
+        " concurrent.futures, 'local', 'ray', 'mpi', 'dask', or a distributed.Client is"
+    )
 
 
 def forget() -> None:

@@ -21,6 +21,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from makespan.core.errors import ExecutionError
+from makespan.execute.pools.slot import hang_up, main
 
 BEGIN = """
 import sys
@@ -83,7 +84,7 @@ class Nursery:
 
     def _close(self) -> None:
         if self.owner == os.getpid():
-            self._line.close()
+            hang_up(self._line)
             self._process.wait()
 
 
@@ -95,7 +96,6 @@ def path() -> list[str]:
 def attend(line: Connection) -> None:
     """Fork a worker whenever that is asked for, and tell of the end of each."""
     from makespan.execute import remote, travel  # noqa: F401 - the workers have it then
-    from makespan.execute.pools.slot import main
 
     workers: dict[int, int] = {}
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever asks

@@ -56,11 +56,16 @@ class Line:
         return pickle.loads(parts[0], buffers=parts[1:])
 
     def close(self) -> None:
-        """Hang up, whoever is sending or waiting at either end."""
-        with suppress(OSError), socket.socket(fileno=os.dup(self._connection.fileno())) as held:
-            held.shutdown(socket.SHUT_RDWR)
-        with suppress(OSError):
-            self._connection.close()
+        """Hang up."""
+        hang_up(self._connection)
+
+
+def hang_up(connection: Connection) -> None:
+    """Close a connection, whoever is sending or waiting at either end."""
+    with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as held:
+        held.shutdown(socket.SHUT_RDWR)
+    with suppress(OSError):
+        connection.close()
 
 
 class Inside:

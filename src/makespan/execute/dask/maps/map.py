@@ -55,6 +55,7 @@ def map(  # noqa: A001
     retries: int | None = None,
     priority: float | None = None,
     calibration: Calibration | str | os.PathLike[str] | None = None,
+    expected: Any = None,
     keep_going: bool = False,
     progress: Progress = True,
     **keywords: Any,
@@ -98,6 +99,8 @@ def map(  # noqa: A001
     calibration
         What :func:`calibrate` measured, or a file of it, to begin with in place of what was learnt
         before.
+    expected
+        As for :func:`makespan.execute.map`.
     keywords
         Passed to the function. ``key``, ``pure``, ``actor``, ``actors``, ``allow_other_workers``
         and ``fifo_timeout`` of ``client.map`` are refused with the reason, unless the function has
@@ -134,6 +137,7 @@ def map(  # noqa: A001
         retries=retries,
         priority=priority,
         calibration=calibration,
+        expected=expected,
     ) as (used, job):
         return carried_out(Cluster(used), job, keep_going=keep_going)
 
@@ -213,6 +217,7 @@ def prepared(
     retries: int | None = None,
     priority: float | None = None,
     calibration: Calibration | str | os.PathLike[str] | None = None,
+    expected: Any = None,
 ) -> Iterator[tuple[Any, DaskJob]]:
     """Give the client, and the job that these arguments ask for."""
     if more and (more[-1] is None or _is_client(more[-1])):
@@ -230,6 +235,9 @@ def prepared(
         if isinstance(items, Stream):
             items.read(1)
         key = key_of(partial(function, **keywords), items, batched)
+        given, items = items, history.ordered(key, items, expected)
+        if items is not given:
+            key += "by size"
 
         def recall(members: Mapping[str, WorkerInfo]) -> Costs:
             if measured is not None:
@@ -247,6 +255,7 @@ def prepared(
                 tell=tell,
                 recall=recall,
                 learn=partial(history.keep, key),
+                explain=partial(history.explain, key, items),
                 only=wanted.only,
                 priority=wanted.priority,
                 batch_size=batch_size,
