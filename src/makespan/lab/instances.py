@@ -17,7 +17,8 @@ from makespan.core.inputs.mistakes import Mistakes, quoted, refusal
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.problem import Problem, is_problem
-from makespan.flow.files.files import problem_files, read_problem
+from makespan.flow.files.files import read_problem
+from makespan.flow.files.reading import problem_files
 from makespan.flow.kinds import generate, generator_options, kind_named
 
 COUNT = Rule("it is a number of seeds, 1 or more, or a list of seeds", low=1, whole=True)

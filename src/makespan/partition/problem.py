@@ -61,7 +61,8 @@ class Partition(Pictured):
     first
         The count of the first entry of each array, a number or one per resource.
     lower, upper
-        The least and greatest count of each resource, numbers or one per resource.
+        The least and greatest count of each resource, numbers, one per resource, or where
+        ``costs`` name the resources a mapping from their names.
     objective
         ``"makespan"`` (least largest time), ``"total"`` (least sum of times), ``"energy"``
         (least sum of energies), ``"time-then-energy"``, ``"energy-then-time"``, ``"pareto"`` (the
@@ -116,6 +117,10 @@ class Partition(Pictured):
             names, costs = (tuple(costs) if names is None else names), list(costs.values())
             if isinstance(energy, Mapping):
                 energy = [energy.get(name) for name in names]
+            lower, upper = (
+                [limit.get(name) for name in names] if isinstance(limit, Mapping) else limit
+                for limit in (lower, upper)
+            )
         object.__setattr__(self, "costs", self._costs(costs, energy, first, lower, upper, mistakes))
         if self.costs is not None:
             count = len(self.costs)

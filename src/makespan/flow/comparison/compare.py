@@ -17,7 +17,8 @@ from makespan.core.registry import find_method
 from makespan.core.solution import relative_gap
 from makespan.flow.comparison.several import Comparisons
 from makespan.flow.comparison.table import Comparison, Row
-from makespan.flow.files.files import problems_in, read_problem
+from makespan.flow.files.files import read_problem
+from makespan.flow.files.reading import problems_in
 from makespan.flow.kinds import kind_of, methods as methods_for
 from makespan.flow.result import Result
 from makespan.flow.solve import attempt, checked_limit
