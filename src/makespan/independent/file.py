@@ -54,7 +54,7 @@ def read(data: Mapping[str, Any]) -> IndependentTasks:
     >>> read({"kind": "independent", "machines": 2, "durations": [3, 2.5]}).machine_count
     2
     """
-    if isinstance(data.get("durations"), Mapping):
+    if isinstance(data, Mapping) and isinstance(data.get("durations"), Mapping):
         durations = data["durations"]
         data = {"names": list(durations), **data, "durations": list(durations.values())}
     form = validated(IndependentForm, data)

@@ -88,7 +88,7 @@ class IndependentTasks(Pictured):
     def __init__(
         self,
         machines: int,
-        durations: ArrayLike | Mapping[str, ArrayLike],
+        durations: ArrayLike | Mapping[str, Any],
         *,
         speeds: ArrayLike | None = None,
         release: ArrayLike | Mapping[str, float] = 0.0,
@@ -99,7 +99,8 @@ class IndependentTasks(Pictured):
         mistakes = Mistakes()
         mistakes.number("machines", machines, MACHINES)
         if isinstance(durations, Mapping):
-            names, durations = (list(durations) if names is None else names), [*durations.values()]
+            names = list(durations) if names is None else names
+            durations = list(durations.values())
         seconds = _checked_durations(mistakes, durations, machines)
         rates = None if speeds is None else _checked_column(mistakes, "speeds", speeds, SPEED)
         if rates is not None and not mistakes and len(rates) != machines:

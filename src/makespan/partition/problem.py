@@ -166,9 +166,11 @@ class Partition(Pictured):
             return ()
         names = ", ".join(self.machines[index] for index in bound[:NAMED].tolist())
         more = f" and {len(bound) - NAMED} more" if len(bound) > NAMED else ""
+        several, least_of = len(bound) > 1, int(least[bound[0]])
+        takes = "each takes its least count" if several else f"it takes at least {least_of}"
         return (
-            f"{names}{more} must take part: no cost of 0 tasks is given; "
-            "with one, a resource may be left out",
+            f"{names}{more} {'have' if several else 'has'} no cost for 0 tasks: {takes}; "
+            f"a cost for 0 lets {'them' if several else 'it'} idle",
         )
 
     @cached_property

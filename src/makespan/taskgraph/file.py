@@ -24,7 +24,7 @@ from makespan.core.inputs.forms import (
 from makespan.core.inputs.rules import DEADLINE as LATEST
 from makespan.core.names import Numbered
 from makespan.core.network.forms import LinksForm, links_entry
-from makespan.taskgraph.formats import BYTES_PER_SECOND, on_equal_machines, wfformat
+from makespan.taskgraph.formats import BYTES_PER_SECOND, on_machines, wfformat
 from makespan.taskgraph.model.columns import (
     CORES,
     DEADLINE,
@@ -103,6 +103,11 @@ class NetworkForm(LinksForm):
         )
 
 
+def network_of(table: Any) -> Network:
+    """Return the network that stands in a file as ``network``."""
+    return validated(NetworkForm, table, place="network").network()
+
+
 def network_entry(network: Network) -> dict[str, Any]:
     """Return a network as it stands in files; what has its default is left out."""
     entry = links_entry(network)
@@ -141,6 +146,12 @@ DEFAULTS = (
     ("communication", "overlap"), ("contention", "none"), ("duplication", False),
     ("deadline", None), ("budget", None), ("objective", "makespan"),
 )  # fmt: skip
+
+BESIDE_GRAPH = (
+    "network", "machines", "speeds", "assignment", "sequence", "options",
+    *(name for name, _ in DEFAULTS),
+)  # fmt: skip
+"""What may be given beside a graph whose format has no word for it."""
 
 COLUMNS = ("work", "size", "names", "durations", *PER_TASK)
 
@@ -249,7 +260,7 @@ def read(data: Mapping[str, Any]) -> TaskGraph:
     ('M1', 0.5)
     """
     if "kind" not in data and "workflow" in data:
-        return on_equal_machines(wfformat.read(data), BYTES_PER_SECOND)
+        return on_machines(wfformat.read(data), BYTES_PER_SECOND, {})
     form = validated(TaskGraphForm, data)
     try:
         return TaskGraph(

@@ -27,7 +27,7 @@ def listed(values: object, kind: type[Item], place: str, what: str) -> tuple[Ite
     """
     if isinstance(values, Mapping) and all(isinstance(v, (kind, Mapping)) for v in values.values()):
         values = [
-            {**item, "name": name} if isinstance(item, Mapping) else replace(item, name=name)  # type: ignore[type-var]
+            {**item, "name": name} if isinstance(item, Mapping) else replace(item, name=name)
             for name, item in values.items()
         ]
     if not isinstance(values, Iterable) or isinstance(values, (str, Mapping)):

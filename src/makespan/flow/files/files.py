@@ -28,6 +28,7 @@ from makespan.flow.files.documents import (
     parsed_text,
     suffix_of,
 )
+from makespan.flow.files.parts import resolved, with_parts
 from makespan.flow.files.results import result_of, schedule_of
 from makespan.flow.kinds import KINDS, kind_named, kind_of
 from makespan.flow.result import Result
@@ -73,12 +74,15 @@ def read_problem(
     ProblemError
         With every mistake found, each with its place in the file.
 
+    Of a graph, ``network`` (a table, or the path of a file that holds one), ``machines`` (how many)
+    or ``speeds`` name the machines that its file lacks.
+
     >>> tasks = {"kind": "independent", "machines": 2, "durations": {"a": 3, "b": 1}}
     >>> list(read_problem(tasks).tasks)
     ['a', 'b']
     """
     if isinstance(path, Mapping):
-        return problem_of({**path, **parts}, files_in and Path(files_in), files_in)
+        return _with_parts(path, parts, None if files_in is None else Path(files_in), files_in)
     if Path(path).suffix.lower() == ".csv":
         try:
             from makespan.partition.file import from_csv
@@ -98,10 +102,7 @@ def problem_in(
     suffix = format_of(path, text)
     if suffix in GRAPHS:
         return _graph_in(text, path, suffix, parts)
-    data = parsed_text(text, path, suffix)
-    if "kind" not in data and "workflow" in data:
-        _refuse_beside_graph(path, parts)
-    return stated(data, path, parts, files_in)
+    return stated(parsed_text(text, path, suffix), path, parts, files_in)
 
 
 def stated(
@@ -112,25 +113,32 @@ def stated(
 ) -> Problem:
     """Return the problem in the contents of a file."""
     with headed(shown_path(path)):
-        return problem_of({**data, **parts}, Path(path).parent, files_in)
+        return _with_parts(data, parts, Path(path).parent, files_in)
+
+
+def _with_parts(
+    data: Mapping[str, Any],
+    parts: Mapping[str, Any],
+    folder: Path | None,
+    files_in: PathLike | None,
+) -> Problem:
+    if parts and "kind" not in data and "workflow" in data:
+        from makespan.taskgraph.formats import BYTES_PER_SECOND, beside_graph, on_machines, wfformat
+
+        given = beside_graph(resolved(parts))
+        return on_machines(wfformat.read(data), BYTES_PER_SECOND, given)
+    return problem_of(with_parts(data, parts) if parts else data, folder, files_in)
 
 
 def _graph_in(text: str, path: PathLike, suffix: str, parts: Mapping[str, Any]) -> Problem:
     from makespan.taskgraph.formats import problem_in as graph_in
 
-    _refuse_beside_graph(path, parts)
     try:
-        return graph_in(text, suffix, shown_path(path))
+        return graph_in(text, suffix, shown_path(path), given=resolved(parts))
     except FileError as error:
         if Path(path).suffix.lower() in KNOWN:
             raise
         raise FileError(f"{error}; {READABLE}") from None
-
-
-def _refuse_beside_graph(path: PathLike, parts: Mapping[str, Any]) -> None:
-    if parts:
-        names = ", ".join(parts)
-        raise ProblemError(f"{names}: can't be given beside a graph", heading=shown_path(path))
 
 
 def problem_of(
@@ -235,7 +243,7 @@ def save(
     >>> stream.getvalue().splitlines()[1:3]
     ['kind = "independent"', 'machines = 2']
     """
-    asked = {"beside": beside, "view": view, "by": by, "fold": fold}
+    asked: dict[str, Any] = {"beside": beside, "view": view, "by": by, "fold": fold}
     if isinstance(path, (str, os.PathLike)):
         if format is not None:
             raise InputError("format: is for a stream; the suffix of a path says what to write")

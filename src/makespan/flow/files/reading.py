@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from makespan.core.errors import FileError, MissingExtra, headed
@@ -77,8 +79,10 @@ def problem_files(folder: PathLike) -> list[Path]:
         raise FileError(f"{folder}: {error.strerror}") from None
 
 
-def problems_in(folder: PathLike) -> tuple[dict[str, Problem], tuple[str, ...]]:
-    """Read the problem files of a folder, in the order of their names.
+def problems_in(
+    folder: PathLike, parts: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[dict[str, Problem], tuple[str, ...]]:
+    """Read the problem files of a folder, in the order of their names, with parts of problems.
 
     Returns the problems by path, and a line for each file that holds none: a result, say, or a
     file named by another problem.
@@ -94,7 +98,7 @@ def problems_in(folder: PathLike) -> tuple[dict[str, Problem], tuple[str, ...]]:
     others = []
     for path in problem_files(folder):
         try:
-            problems[str(path)] = read_problem(path)
+            problems[str(path)] = read_problem(path, **parts)
         except (FileError, MissingExtra) as error:
             others.append(" ".join(str(error).split()))
     if not problems:
