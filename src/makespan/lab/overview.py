@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from makespan.core.picture import Curves
 from makespan.core.problem import assumed_machines
 from makespan.core.renderers import renderers
 from makespan.drawing.comparison import Profile, Ranking
-from makespan.drawing.render import WIDE, Part, panel_image
+from makespan.drawing.render import WIDE
 from makespan.lab import statistics
 from makespan.lab.journal import read_records
 from makespan.lab.record import Record
@@ -195,9 +195,23 @@ class Overview(Displayable, HasFrame, Exportable):
         InputError
             If there is no such panel, or the rows have nothing to show in it.
         """
-        panel = Panel(self, name, WIDE if width is None else width)
-        panel.part  # noqa: B018  # raises what is wrong
-        return panel
+        shown: dict[str, Callable[[], Ranking | Profile | Curves | None]] = {
+            "ranks": self.ranking,
+            "critical-difference": self.ranking,
+            "profile": self.profile,
+            "data-profile": lambda: statistics.data_profile(self.rows),
+            "times": lambda: statistics.times(self.rows),
+        }
+        if name not in shown:
+            raise InputError(f"panel: there is no {quoted(name)}{did_you_mean(name, shown)}")
+        width = WIDE if width is None else width
+        if not NARROWEST <= width <= WIDEST:
+            allowed = f"a width is {NARROWEST:g} to {WIDEST:g} inches"
+            raise InputError(f"width: {width:g} is not allowed; {allowed}")
+        what = shown[name]()
+        if what is None:
+            raise InputError(f"panel: the rows have nothing to show as {name}")
+        return Panel(self, name, what, width)
 
     def table(self, family: str = ALL) -> Table:
         """Return the lines of a family as people read them."""
@@ -289,27 +303,12 @@ class Panel(Exportable):
 
     overview: Overview
     name: str
+    what: Ranking | Profile | Curves
     width: float
     SUFFIXES = (".pdf", ".svg", ".png")
 
-    @property
-    def part(self) -> Part:
-        """How high it is, and what draws it."""
-        from makespan.lab.pictures import PANELS
-
-        if self.name not in PANELS:
-            hint = did_you_mean(self.name, PANELS)
-            raise InputError(f"panel: there is no {quoted(self.name)}{hint}")
-        if not NARROWEST <= self.width <= WIDEST:
-            allowed = f"a width is {NARROWEST:g} to {WIDEST:g} inches"
-            raise InputError(f"width: {self.width:g} is not allowed; {allowed}")
-        found = PANELS[self.name](self.overview)
-        if found is None:
-            raise InputError(f"panel: the rows have nothing to show as {self.name}")
-        return found
-
-    def _in_form(self, suffix: str) -> bytes:
-        return panel_image(self.part, self.width, suffix)
+    def _in_form(self, suffix: str) -> str | bytes:
+        return renderers().image(self, suffix)
 
 
 def report(*tables: PathLike | Iterable[Record]) -> Overview:

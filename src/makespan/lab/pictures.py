@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,10 @@ from makespan.core.picture import Curves
 from makespan.drawing.comparison import profile_svg, ranking_svg
 from makespan.drawing.diagram.curves import curves_on, curves_svg
 from makespan.drawing.page.tables import html_table, still_page
-from makespan.drawing.render import Part, stacked_image
+from makespan.drawing.render import Part, panel_image, stacked_image
 from makespan.drawing.svg import escaped, stacked
 from makespan.drawing.text import percent, short
-from makespan.lab import statistics
-from makespan.lab.overview import Overview
+from makespan.lab.overview import Overview, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -157,28 +156,13 @@ def groups(ranks: Mapping[str, float], difference: float) -> list[tuple[int, int
     ]
 
 
-def _critical(overview: Overview) -> Part | None:
-    difference = overview.critical_difference
-    if difference is None:
-        return None
-    ranks = overview.ranks
-    return 1.2 + 0.2 * len(ranks), partial(ranks_axes, ranks, difference)
-
-
-def _ranks(overview: Overview) -> Part | None:
-    found = overview.ranking()
-    return None if found is None else found.part
-
-
-def _curve(curves: Curves | None) -> Part | None:
-    return None if curves is None else (HEIGHT, partial(curves_on, curves))
-
-
-PANELS: dict[str, Callable[[Overview], Part | None]] = {
-    "ranks": _ranks,
-    "critical-difference": _critical,
-    "profile": lambda overview: overview.profile().part,
-    "data-profile": lambda overview: _curve(statistics.data_profile(overview.rows)),
-    "times": lambda overview: _curve(statistics.times(overview.rows)),
-}
-"""The pictures that can be drawn alone."""
+def image_of_panel(panel: Panel, suffix: str) -> bytes:
+    """Return one picture of an overview as it stands in a file."""
+    difference, ranks = panel.overview.critical_difference, panel.overview.ranks
+    if isinstance(panel.what, Curves):
+        part: Part = (HEIGHT, partial(curves_on, panel.what))
+    elif panel.name == "critical-difference" and difference is not None:
+        part = 1.2 + 0.2 * len(ranks), partial(ranks_axes, ranks, difference)
+    else:
+        part = panel.what.part
+    return panel_image(part, panel.width, suffix)

@@ -21,6 +21,11 @@ MACHINES = 4
 IN_BYTES = (".json", ".dax", ".xml")
 BYTES_PER_SECOND = 1.25e8
 """The default network of files that name none: equal machines; for bytes, 1 Gbit/s links."""
+BESIDE_GRAPH = (
+    *("network", "machines", "speeds", "communication", "contention", "assignment", "sequence"),
+    *("duplication", "deadline", "budget", "objective", "options"),
+)
+"""What may be given beside a graph whose format has no word for it."""
 
 
 def read(path: PathLike, network: Network | None = None) -> TaskGraph:
@@ -74,8 +79,6 @@ def problem_in(
 
 def beside_graph(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what is given beside a graph that came without machines, refusing all else."""
-    from makespan.taskgraph.file import BESIDE_GRAPH
-
     for name in given:
         if name not in BESIDE_GRAPH:
             hint = did_you_mean(name, BESIDE_GRAPH)
@@ -99,8 +102,8 @@ def on_machines(dag: Dag, rate: float, given: Mapping[str, Any]) -> TaskGraph:
     ProblemError
         If what it holds is not allowed.
     """
-    from makespan.taskgraph.file import network_of
     from makespan.taskgraph.model.network import Network
+    from makespan.taskgraph.model.network_forms import network_of
     from makespan.taskgraph.problem import TaskGraph
 
     fields = dict(given)
