@@ -70,6 +70,7 @@ HELD = {"dask_graphs.md": ["140"]}
 """Those that a test of its own holds: ``execute/dask/graphs/test_graph_docs.py``."""
 SHORTER: dict[str, Any] = {
     r"--minutes \d+": "--minutes 0.02",
+    r"--tries \d+": "--tries 5",
     "auto milp --sizes 100 1000 1e5": "auto --sizes 10 --limit 0.3",
     "--time-limit 10|time_limit = 10 ": lambda found: found[0].replace("10", "0.2"),
     "--length 1000000": "--length 10000",
