@@ -76,7 +76,7 @@ SHORTER: dict[str, Any] = {
     "--time-limit 10|time_limit = 10 ": lambda found: found[0].replace("10", "0.2"),
     "--length 1000000": "--length 10000",
     r"(makespan.*?) +# infeasible.*": r"\1 || [ $? = 3 ]",
-    r".*(--replay|--smaller|--report).*\n": "",  # a case that was kept, and the page itself is written
+    r".*(--replay|--smaller|--report).*\n": "",  # kept cases, and the page itself
     r".*(venv|mkdocs serve).*\n": "",  # .ci/run does
 }
 
