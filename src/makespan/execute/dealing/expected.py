@@ -12,7 +12,7 @@ from makespan.core.inputs.mistakes import quoted
 from makespan.core.numeric.arrays import Floats
 from makespan.execute.dealing.items import Files, Items, Stream
 
-SAMPLE = 2_000  # items that are looked at
+SAMPLE = 200  # items that are looked at
 FEWEST = 20  # that tell anything
 EXPLAINS = 0.8  # share of the variance of seconds, from which a size explains them
 UNLIKE = 0.2  # deviation of seconds, relative to their mean, that is worth an explanation
@@ -125,7 +125,7 @@ def size_that_explains(items: Items, took: Floats) -> str | None:
 def sizes_of(data: Sequence[Any], name: str, places: Sequence[int] | None = None) -> Floats | None:
     """Return a size of items, None where they have none."""
     try:
-        some = data if places is None else [data[place] for place in places]
+        some = data if places is None else (data[place] for place in places)
         found = np.array([SIZES[name](one) for one in some], np.float64)
     except (TypeError, ValueError, AttributeError):
         return None

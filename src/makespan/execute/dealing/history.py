@@ -52,9 +52,9 @@ class History:
                 costs.known[name] = WorkerCosts(send, *lines, known.largest)
         return costs
 
-    def ordered(self, key: str, items: Items, expected: Any) -> Items:
-        """Return items as expected, or else by the size that explained what earlier ones took."""
-        if expected is None and key in self._sizes and not isinstance(items, Stream):
+    def ordered(self, key: str, items: Items, expected: Any, *, by_size: bool) -> Items:
+        """Return items as expected, or ``by_size`` where that explained what earlier ones took."""
+        if by_size and expected is None and key in self._sizes and not isinstance(items, Stream):
             expected = sizes_of(items.data, self._sizes[key])
         return ordered(items, expected)
 

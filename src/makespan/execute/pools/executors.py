@@ -37,7 +37,7 @@ class Executors:
         self.inside = threads and not isinstance(executor, apart)
         self.mpi = type(executor).__module__.startswith("mpi4py.")
         self.own_map: OwnMap | None = OwnMap(name=f"{type(executor).__name__}.map")
-        self.host = socket.gethostbyname(socket.gethostname()) if self.mpi else None
+        self.host = _address() if self.mpi else None
 
     def count(self) -> int:
         """Return how many workers the executor has."""
@@ -73,3 +73,13 @@ class Executors:
         """Shut the executor down, if that is for us to do."""
         if self.owned:
             self.executor.shutdown(wait=False)
+
+
+def _address() -> str:
+    """Return where other machines reach this one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        try:
+            asked.connect(("192.0.2.1", 9))  # of nobody; nothing is sent
+            return str(asked.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"

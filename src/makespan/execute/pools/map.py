@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -124,7 +125,7 @@ def map(  # noqa: A001
     [32, 9]
     """
     options: Any = {"batched": batched, "batch_size": batch_size, "retries": retries}
-    options["expected"] = expected
+    options |= {"expected": expected, "by_size": True}
     with prepared(function, iterables, on, progress, keywords, resources, **options) as found:
         return carried_out(*found, keep_going=keep_going)
 
@@ -194,6 +195,7 @@ def prepared(
     batch_size: int | None = None,
     retries: int | None = None,
     expected: Any = None,
+    by_size: bool = False,
 ) -> Iterator[tuple[Any, Any]]:
     """Give the place, and the job that these arguments ask for."""
     if not iterables:
@@ -206,7 +208,7 @@ def prepared(
             from makespan.execute.dask.maps.map import prepared as on_dask
 
             options |= {name: keywords[name] for name in DASK_ONLY if name in keywords}
-            options |= {"resources": resources, "expected": expected}
+            options |= {"resources": resources, "expected": expected, "by_size": by_size}
             keywords = {name: one for name, one in keywords.items() if name not in DASK_ONLY}
             with on_dask(function, data, more, client, progress, keywords, **options) as found:
                 yield Cluster(found[0]), found[1]
@@ -222,15 +224,16 @@ def prepared(
     if isinstance(items, Stream):
         items.read(1)
     key = key_of(partial(function, **keywords), items, batched)
-    given, items = items, history.ordered(key, items, expected)
+    given, items = items, history.ordered(key, items, expected, by_size=by_size)
     if items is not given:
         key += "by size"
 
+    @cache
+    def unit_bytes() -> float:
+        return 1.0 if pool.inside else payload(items, 0, 1)[1] / items.load_of(0, 1)
+
     def recall(members: Mapping[str, WorkerInfo]) -> Costs:
-        if not len(items):
-            return Costs()
-        each = 1.0 if pool.inside else payload(items, 0, 1)[1] / items.load_of(0, 1)
-        return history.recall(key, members, each)
+        return history.recall(key, members, unit_bytes()) if len(items) else Costs()
 
     with teller(progress) as tell:
         yield (
@@ -313,8 +316,11 @@ def pool_of(on: Any, resources: Mapping[str, float] | None = None) -> tuple[Pool
         executor = optional("mpi4py.futures").MPIPoolExecutor()
         return Executors(executor, owned=True), _KINDS.setdefault(on, History())
     if on is None or isinstance(on, int) or on == "local":
-        number = None if on == "local" else on
-        return Processes(number), _KINDS.setdefault("processes", History())
+        own = Processes(None if on == "local" else on)
+        history = _KINDS.setdefault("processes", History())
+        if hasattr(os, "fork"):
+            return own, history
+        return Executors(futures.ProcessPoolExecutor(own.number), owned=True), history
     raise InputError(
         f"on: {quoted(on)} is not a pool; None, a number of processes, an executor of"
         " concurrent.futures, 'local', 'ray', 'mpi', 'dask', or a distributed.Client is"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -138,6 +138,7 @@ def map(  # noqa: A001
         priority=priority,
         calibration=calibration,
         expected=expected,
+        by_size=True,
     ) as (used, job):
         return carried_out(Cluster(used), job, keep_going=keep_going)
 
@@ -218,6 +219,7 @@ def prepared(
     priority: float | None = None,
     calibration: Calibration | str | os.PathLike[str] | None = None,
     expected: Any = None,
+    by_size: bool = False,
 ) -> Iterator[tuple[Any, DaskJob]]:
     """Give the client, and the job that these arguments ask for."""
     if more and (more[-1] is None or _is_client(more[-1])):
@@ -235,16 +237,18 @@ def prepared(
         if isinstance(items, Stream):
             items.read(1)
         key = key_of(partial(function, **keywords), items, batched)
-        given, items = items, history.ordered(key, items, expected)
+        given, items = items, history.ordered(key, items, expected, by_size=by_size)
         if items is not given:
             key += "by size"
+
+        @cache
+        def unit_bytes() -> float:
+            return payload(items, 0, 1)[1] / items.load_of(0, 1)
 
         def recall(members: Mapping[str, WorkerInfo]) -> Costs:
             if measured is not None:
                 return Costs.of(measured.star(waits=0.0).workers, measured.load)
-            if not len(items):
-                return Costs()
-            return history.recall(key, members, payload(items, 0, 1)[1] / items.load_of(0, 1))
+            return history.recall(key, members, unit_bytes()) if len(items) else Costs()
 
         yield (
             used,
