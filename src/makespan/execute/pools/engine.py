@@ -78,7 +78,7 @@ class Pool(Protocol):
         Raises :class:`ExecutionError` where the pool can't any more.
         """
 
-    def why(self, name: str) -> str:
+    def why(self, ended: Future[Any]) -> str:
         """Say what became of a slot that has hung up, as a predicate."""
 
     def close(self) -> None:
@@ -96,6 +96,7 @@ class _Slot:
         self.outbox: SimpleQueue[Any] = SimpleQueue()
         self.expected: dict[Any, asyncio.Future[Any]] = {}
         self.working: set[str] = set()
+        self.ended: Future[Any] = Future()
 
 
 class PoolEngine:
@@ -216,8 +217,9 @@ class PoolEngine:
                     self._soon(_resolve, slot, number, found)
         except (EOFError, OSError):
             pass
-        except Exception as error:
-            log.warning("a worker is not understood: %s", error)
+        except Exception as error:  # a line that is closed meanwhile has no number
+            if not self._closing:
+                log.warning("a worker is not understood: %s", error)
         line.close()
         if slot is not None:
             self._soon(self._leave, slot)
@@ -228,7 +230,7 @@ class PoolEngine:
             message, sent = entry
             try:
                 slot.line.send(*message)
-            except (OSError, ValueError):
+            except (OSError, TypeError, ValueError):  # it is closed
                 break
             finally:
                 del message, entry
@@ -242,6 +244,7 @@ class PoolEngine:
             return
         self._failed = 0
         self._slots[name] = slot
+        slot.ended = self._running.get(name, slot.ended)
         job = self.job
         function = job.sent if job.sent is not None and not self.pool.inside else job.call
         slot.outbox.put((("function", function, job.batched), None))
@@ -258,7 +261,7 @@ class PoolEngine:
         del self._slots[info.name], self.workers[info.name]
         info.gone.set()
         if not self._closing:
-            info.why = self.pool.why(info.name)
+            info.why = self.pool.why(slot.ended)
         for future in slot.expected.values():
             if not future.done():
                 future.set_exception(WorkerLost(info.name))

@@ -62,7 +62,7 @@ class Executors:
         except Exception as error:  # broken, or shut down
             raise ExecutionError(f"{type(error).__name__}: {error}") from error
 
-    def why(self, name: str) -> str:
+    def why(self, ended: futures.Future[Any]) -> str:
         """Nobody knows."""
         return "died"
 

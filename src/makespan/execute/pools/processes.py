@@ -68,10 +68,10 @@ class Processes:
         self._processes[name] = nursery, number, ended
         return ended
 
-    def why(self, name: str) -> str:
+    def why(self, ended: futures.Future[Any]) -> str:
         """Say what became of a process, as a predicate."""
         with suppress(futures.TimeoutError):
-            code = self._processes[name][2].result(TELLING)
+            code = ended.result(TELLING)
             if code is not None and code < 0:
                 return f"was killed by {signal.Signals(-code).name}"
             return f"ended with code {code}"

@@ -84,7 +84,7 @@ class RayPool:
         found: Future[Any] = self._tasks[name].future()
         return found
 
-    def why(self, name: str) -> str:
+    def why(self, ended: Future[Any]) -> str:
         """Nobody knows."""
         return "died"
 
