@@ -127,11 +127,12 @@ class Share:
     Those are the items from ``next`` up to ``end``; ``since`` is when a thread last took some.
     """
 
-    __slots__ = ("_items", "_loading", "_low", "end", "lock", "next", "since")
+    __slots__ = ("_items", "_loading", "_low", "_users", "end", "lock", "next", "since")
 
     def __init__(self, low: int, high: int) -> None:
         self._low, self.next, self.end = low, low, high
         self._items: Any = None
+        self._users = 0
         self.since = 0.0
         self.lock, self._loading = threading.Lock(), threading.Lock()
 
@@ -142,41 +143,51 @@ class Share:
             self.since = time.time()
             return range(first, self.next)
 
-    def all_items(self, chunk: Any) -> Any:
+    def _all_items(self, chunk: Any) -> Any:
         """Return the items of the chunk, which is unpickled once."""
         if isinstance(chunk, Here):
             return chunk.items
         with self._loading:
             if self._items is None:
                 self._items = _unpacked(chunk)
-            found = self._items
-            if self.next >= self.end:  # nobody else needs them
+            return self._items
+
+    def _forget(self, users: int = 0) -> None:
+        """Let go of the items where nobody needs them any more; so many more work on them."""
+        with self.lock:
+            self._users += users
+            if not self._users and self.next >= self.end:
                 self._items = None
-        return found
 
     def items(self, chunk: Any, low: int, high: int) -> Any:
         """Return some items of the chunk."""
-        found, first, last = self.all_items(chunk), low - self._low, high - self._low
+        found, first, last = self._all_items(chunk), low - self._low, high - self._low
+        self._forget()
         if isinstance(found, FileChunk):
             return FileChunk(found.names[first:last], found.contents[first:last])
         return found[first:last]
 
     def each(self, chunk: Any) -> Iterator[tuple[int, Any]]:
         """Take item after item of the chunk, with its number, while there are any."""
-        items, low = self.all_items(chunk), self._low
-        while True:
-            with self.lock:
-                place = self.next
-                if place >= self.end:
-                    self._items = None
-                    return
-                self.next = place + 1
-                self.since = time.time()
-            if isinstance(items, FileChunk):
-                with _given(self.items(items, place, place + 1)) as (path,):
-                    yield place, path
-            else:
-                yield place, items[place - low]
+        items, low = None, self._low
+        self._forget(1)
+        try:
+            while True:
+                with self.lock:
+                    place = self.next
+                    if place >= self.end:
+                        return
+                    self.next = place + 1
+                    self.since = time.time()
+                if items is None:
+                    items = self._all_items(chunk)
+                if isinstance(items, FileChunk):
+                    with _given(self.items(items, place, place + 1)) as (path,):
+                        yield place, path
+                else:
+                    yield place, items[place - low]
+        finally:
+            self._forget(-1)
 
 
 def _unpacked(chunk: Any) -> Any:
