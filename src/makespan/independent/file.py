@@ -14,7 +14,19 @@ from makespan.core.inputs.forms import (
     schema_of,
     validated,
 )
-from makespan.independent.problem import DURATION, ENTRY, MACHINES, RELEASE, SPEED, IndependentTasks
+from makespan.independent.problem import (
+    CAPACITY,
+    COUNT,
+    DURATION,
+    ENTRY,
+    LEAST,
+    MACHINES,
+    MOST,
+    RELEASE,
+    SIZE,
+    SPEED,
+    IndependentTasks,
+)
 
 
 class Durations(Column):
@@ -31,6 +43,19 @@ class Durations(Column):
         return Table(DURATION, ENTRY).checked(values) if rows else Column.checked(self, values)
 
 
+class Counts(Value):
+    """A word, a number for all machines, a list of one for each, or a table of both limits."""
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        column = Column(COUNT).__get_pydantic_json_schema__(schema, handler)
+        table = {"type": "object", "properties": {LEAST: column, MOST: column}}
+        return {"anyOf": [{"const": "equal"}, column, {**table, "additionalProperties": False}]}
+
+    def checked(self, value: Any) -> Any:
+        """Return what was read: the problem checks it."""
+        return value
+
+
 class IndependentForm(ProblemForm):
     """Independent tasks on machines: identical, uniform (speeds) or unrelated (a table)."""
 
@@ -40,6 +65,9 @@ class IndependentForm(ProblemForm):
     speeds: Annotated[Any, Column(SPEED, one_for_all=False)] = None
     release: Annotated[Any, Column(RELEASE)] = 0.0
     preemptive: bool = False
+    counts: Annotated[Any, Counts(COUNT)] = None
+    sizes: Annotated[Any, Column(SIZE, one_for_all=False)] = None
+    capacity: Annotated[Any, Column(CAPACITY)] = None
 
 
 def read(data: Mapping[str, Any]) -> IndependentTasks:
@@ -60,6 +88,9 @@ def read(data: Mapping[str, Any]) -> IndependentTasks:
         speeds=form.speeds,
         release=form.release,
         preemptive=form.preemptive,
+        counts=form.counts,
+        sizes=form.sizes,
+        capacity=form.capacity,
         options=form.options,
     )
 
@@ -81,6 +112,13 @@ def write(problem: IndependentTasks) -> dict[str, Any]:
         data["speeds"] = problem.speeds.tolist()
     if problem.release is not None:
         data["release"] = problem.release.tolist()
+    if problem.counts is not None:
+        data["counts"] = problem.counts
+    if problem.sizes is not None and problem.capacity is not None:
+        data["sizes"] = problem.sizes.tolist()
+        room = problem.capacity
+        alike = len(room) > 0 and bool((room == room[0]).all())
+        data["capacity"] = float(room[0]) if alike else room.tolist()
     if problem.options:
         data["options"] = dict(problem.options)
     return data

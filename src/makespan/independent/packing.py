@@ -20,7 +20,8 @@ from makespan.core.control import Control
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import best_bound
-from makespan.independent.list_scheduling import first_plan
+from makespan.independent.limits import tightened
+from makespan.independent.list_scheduling import first_plan, groups_of
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from makespan.backends.cp_sat import Scaling
 
 Group = tuple[int, ...]
+Limits = tuple[tuple[int, int], ...]
+"""The least and the greatest number of tasks of each machine."""
 
 
 class Unfinished(Exception):
@@ -108,6 +111,123 @@ class Completion:
             raise Unfinished
 
 
+class CountedCompletion(Completion):
+    """The same on machines that each run a number of tasks within limits.
+
+    >>> CountedCompletion(8, 100, Control()).within((4, 4, 4, 2, 2), ((2, 3), (2, 3)))
+    [(4, 4), (4, 2, 2)]
+    >>> CountedCompletion(9, 100, Control()).within((5, 4, 1, 1), ((1, 3), (1, 1)))
+    [(4, 1, 1), (5,)]
+    """
+
+    def __init__(self, capacity: int, budget: int, control: Control) -> None:
+        super().__init__(capacity, budget, control)
+        self._refuted: set[tuple[Limits, Group]] = set()
+
+    def within(self, tasks: Group, limits: Limits) -> list[Group] | None:
+        """Return the tasks of each machine, or None where they don't fit; else as ``packed``."""
+        kinds = tuple(sorted(limits))
+        found = self._filled(tasks, kinds)
+        if found is None:
+            return None
+        of: dict[tuple[int, int], list[Group]] = {}
+        for limit, group in found:
+            of.setdefault(limit, []).append(group)
+        return [of[limit].pop() for limit in limits]
+
+    def _filled(self, tasks: Group, limits: Limits) -> list[tuple[tuple[int, int], Group]] | None:
+        """Return each machine's limit and tasks; ``limits`` are sorted."""
+        spare = len(limits) * self.capacity - sum(tasks)
+        least, most = (sum(each) for each in zip(*limits, strict=True)) if limits else (0, 0)
+        if spare < 0 or not least <= len(tasks) <= most:
+            return None
+        if not tasks:
+            return [(limit, ()) for limit in limits]
+        beside = max(0, min(low for low, _ in limits) - 1)
+        if tasks[0] + sum(tasks[len(tasks) - beside :]) > self.capacity:
+            return None
+        if (limits, tasks) in self._refuted:
+            return None
+        for limit in dict.fromkeys(limits):
+            at = limits.index(limit)
+            others = limits[:at] + limits[at + 1 :]
+            low = max(1, limit[0], len(tasks) - most + limit[1])
+            high = min(limit[1], len(tasks) - least + limit[0])
+            for chosen, rest in self._counted_fillings(tasks, spare, low, high):
+                found = self._filled(rest, others)
+                if found is not None:
+                    return [(limit, chosen), *found]
+        self._refuted.add((limits, tasks))
+        return None
+
+    def _counted_fillings(
+        self, tasks: Group, spare: int, low: int, high: int
+    ) -> Iterator[tuple[Group, Group]]:
+        """Yield ways to fill the machine of the first task with ``low`` to ``high`` tasks."""
+        room, most = self.capacity - tasks[0], high - 1
+        within = (1 << (room + 1)) - 1
+        sums = [[0] * high for _ in range(len(tasks) + 1)]  # of so many tasks, by bits
+        sums[-1][0:1] = [1]
+        for index in range(len(tasks) - 1, 0, -1):
+            task, after = tasks[index], sums[index + 1]
+            sums[index] = [
+                after[count] | (after[count - 1] << task & within if count else 0)
+                for count in range(high)
+            ]
+        least = max(0, room - spare)
+        counts = range(most, max(0, low - 1) - 1, -1)
+        left = 0
+        for count in counts:
+            left |= sums[1][count] >> least
+        while left:
+            top = left.bit_length() - 1
+            left ^= 1 << top
+            for count in counts:
+                if not sums[1][count] >> (least + top) & 1:
+                    continue
+                for inside in _counted_subsets(tasks, sums, least + top, count):
+                    self._spend()
+                    gone = {0, *inside}
+                    rest = tuple(task for at, task in enumerate(tasks) if at not in gone)
+                    chosen = tuple(tasks[at] for at in inside)
+                    if not _outdone(chosen, rest, room - least - top):
+                        yield (tasks[0], *chosen), rest
+
+
+def _outdone(chosen: Group, rest: Group, idle: int) -> bool:
+    """Whether a task that is left would fit in place of a shorter one."""
+    left = sorted(set(rest)) if idle else []
+    return any(task < other <= task + idle for task in set(chosen) for other in left)
+
+
+def _counted_subsets(
+    tasks: Group, sums: Sequence[Sequence[int]], target: int, count: int
+) -> Iterator[list[int]]:
+    """Yield so many tasks after the first that add up to ``target``; of equal sets only one."""
+    chosen: list[int] = []
+
+    def extended(index: int, target: int, count: int) -> Iterator[list[int]]:
+        if not count:
+            if not target:
+                yield chosen.copy()
+            return
+        last = None
+        while index < len(tasks) and sums[index][count] >> target & 1:
+            task = tasks[index]
+            if (
+                task != last
+                and task <= target
+                and sums[index + 1][count - 1] >> (target - task) & 1
+            ):
+                chosen.append(index)
+                yield from extended(index + 1, target - task, count - 1)
+                chosen.pop()
+            last = task
+            index += 1
+
+    yield from extended(1, target, count)
+
+
 def _dominated(chosen: Group, rest: Group, idle: int) -> bool:
     """Whether a task that is left would fit in place of a shorter one, or beside them all.
 
@@ -158,9 +278,9 @@ TOGETHER = 40
 """Tasks that are packed anew together: those of the longest machine and of a few others."""
 MOST_MACHINES = 5
 
-Decide = Callable[[Group, int, int, int], "list[Group] | None"]
-"""Durations, longest first, machines, a capacity and a budget: the durations on each machine, or
-None where they don't fit; raises ``Unfinished``."""
+Decide = Callable[[Group, Limits, int, int], "list[Group] | None"]
+"""Durations, longest first, the limits of machines, a capacity and a budget: the durations on each
+machine, or None where they don't fit; raises ``Unfinished``."""
 
 
 def least_capacity(problem: IndependentTasks, control: Control, decide: Decide) -> Solution:
@@ -199,23 +319,23 @@ def _packed(
     decide: Decide,
 ) -> Solution:
     """Return the plan, and the bound, with durations in units, rounded down where they are none."""
-    units = scaling.down(problem.durations)
-    groups: list[list[int]] = [[] for _ in range(problem.useful_machines)]
-    used = np.unique(start.machine, return_inverse=True)[1]
-    for task, machine in zip(start.item.tolist(), used.tolist(), strict=True):
-        if units[task]:
-            groups[machine].append(int(units[task]))
-    search = _Search([tuple(group) for group in groups], control)
+    units, counted = scaling.down(problem.durations), problem.counts is not None
+    groups = [
+        tuple(int(units[task]) for task in group if units[task] or counted)
+        for group in groups_of(problem, start)
+    ]
+    limits = tuple(zip(*tightened(problem), strict=True))
+    search = _Search(groups, limits if counted else None, control)
     sums = _sums(search.tasks, search.longest)
     if scaling.exact:
         capacity = scaling.at_least(bound)
     else:
-        rounded = IndependentTasks(problem.machine_count, units)
+        rounded = IndependentTasks(problem.machine_count, units, counts=problem.counts)
         capacity = math.ceil(best_bound(rounded) * (1 - ROUNDING))
     capacity, budget = _next_sum(sums, capacity), FIRST_BUDGET
     while capacity < search.longest and not control.expired():
         try:
-            found = decide(search.tasks, len(groups), capacity, budget)
+            found = decide(search.tasks, limits, capacity, budget)
         except Unfinished:
             search.improve(capacity, tries=budget * len(units) // TASKS_A_TRY)
             budget *= 2
@@ -252,8 +372,8 @@ def _next_sum(sums: int, least: int) -> int:
 class _Search:
     """A plan, the durations of the tasks of each machine, that gets shorter."""
 
-    def __init__(self, groups: list[Group], control: Control) -> None:
-        self.groups = groups
+    def __init__(self, groups: list[Group], limits: Limits | None, control: Control) -> None:
+        self.groups, self._limits = groups, limits
         self.tasks = _longest_first(groups)
         self._control = control
         self._random = random.Random(int(control.rng.integers(2**31)))
@@ -274,16 +394,22 @@ class _Search:
             target = max(capacity, -(-sum(tasks) // len(chosen)))
             while target < top:
                 try:
-                    found = Completion(target, SMALL_BUDGET, self._control).packed(
-                        tasks, len(chosen)
-                    )
+                    found = self._anew(target, tasks, chosen)
                 except Unfinished:
                     found = None
                 if found is not None:
-                    for machine in chosen:
-                        self.groups[machine] = found.pop() if found else ()
+                    found += [()] * (len(chosen) - len(found))
+                    for machine, group in zip(chosen, found, strict=True):
+                        self.groups[machine] = group
                     break
                 target += max(1, (top - target) // 2)
+
+    def _anew(self, capacity: int, tasks: Group, chosen: list[int]) -> list[Group] | None:
+        """Return the tasks of the chosen machines, packed anew."""
+        if self._limits is None:
+            return Completion(capacity, SMALL_BUDGET, self._control).packed(tasks, len(chosen))
+        limits = tuple(self._limits[machine] for machine in chosen)
+        return CountedCompletion(capacity, SMALL_BUDGET, self._control).within(tasks, limits)
 
     def _some(self, longest: int) -> list[int]:
         """Return the longest machine and others at random, that have few tasks together."""

@@ -25,6 +25,10 @@ ENTRY = Rule(
 )
 SPEED = Rule("a speed is above 0", strictly=True)
 RELEASE = Rule("a release is 0 or more seconds")
+COUNT = whole("a number of tasks is", 0, 10**9)
+SIZE = Rule("a size is 0 or more units")
+CAPACITY = Rule("a capacity is 0 or more units", infinite=True)
+LEAST, MOST = "least", "most"
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -52,6 +56,13 @@ class IndependentTasks(Pictured):
     preemptive
         Whether a task may be interrupted and continued later, on any machine. Where the machines
         differ, the shares of a task that its pieces do add up to 1.
+    counts
+        How many tasks a machine may run: ``"equal"`` (numbers that differ by at most one), the
+        greatest number for all, a list of one for each machine, or a table of ``least`` and
+        ``most``, each of them one number for all or a list. None: any.
+    sizes, capacity
+        The size of each task, in any unit, and what the sizes on a machine may add up to: one
+        number for all or one for each machine, ``inf`` where there is no limit.
     options
         ``method`` and its options, as in the table ``[options]`` of a file.
 
@@ -61,13 +72,16 @@ class IndependentTasks(Pictured):
         With every mistake found, each with its place.
 
     Source: Graham et al. 1979, ``P || C_max``, ``P | pmtn | C_max``, ``Q || C_max`` with speeds,
-    ``R || C_max`` with a table, each with ``pmtn`` or ``r_j``, too.
+    ``R || C_max`` with a table, each with ``pmtn`` or ``r_j``, too. With counts: Dell'Amico and
+    Martello 2001, ``P | # <= k | C_max``.
 
     >>> tasks = IndependentTasks(machines=3, durations=[4, 4, 4, 4, 3, 2])
     >>> list(tasks.machines), tasks.machine_count
     (['M1', 'M2', 'M3'], 3)
     >>> IndependentTasks(2, [4, 3], speeds=[1, 2]).table.tolist()
     [[4.0, 2.0], [3.0, 1.5]]
+    >>> IndependentTasks(2, [4, 3, 1, 1, 1], counts={"least": 2}).count_limits[0].tolist()
+    [2, 2]
     """
 
     kind: ClassVar[str] = "independent"
@@ -77,6 +91,9 @@ class IndependentTasks(Pictured):
     preemptive: bool = False
     speeds: Floats | None = None
     release: Floats | None = None
+    counts: Any = None
+    sizes: Floats | None = None
+    capacity: Floats | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __init__(
@@ -87,6 +104,9 @@ class IndependentTasks(Pictured):
         speeds: ArrayLike | None = None,
         release: ArrayLike = 0.0,
         preemptive: bool = False,
+        counts: Any = None,
+        sizes: ArrayLike | None = None,
+        capacity: ArrayLike | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         mistakes = Mistakes()
@@ -102,8 +122,18 @@ class IndependentTasks(Pictured):
             mistakes.add("speeds", "can't be given beside durations on each machine")
         if options is not None and not isinstance(options, Mapping):
             mistakes.add("options", f"{quoted(options)} is not a table of name = value")
+        volumes = None if sizes is None else _checked_column(mistakes, "sizes", sizes, SIZE)
+        room = _checked_capacity(mistakes, capacity, machines)
+        counts = _checked_counts(mistakes, counts, machines)
+        if not mistakes:
+            _check_limits(mistakes, len(seconds), volumes, room)
+            for name in ("counts", "sizes"):
+                if preemptive and (counts if name == "counts" else sizes) is not None:
+                    mistakes.add(name, "can't be given where tasks may be cut (preemptive = true)")
+                if known is not None and (counts if name == "counts" else sizes) is not None:
+                    mistakes.add(name, "can't be given beside releases")
         mistakes.raise_if_any()
-        for kept in (seconds, rates, known):
+        for kept in (seconds, rates, known, volumes):
             if kept is not None:
                 kept.flags.writeable = False
         object.__setattr__(self, "machines", Numbered("M", operator.index(machines), first=1))
@@ -111,7 +141,11 @@ class IndependentTasks(Pictured):
         object.__setattr__(self, "preemptive", preemptive)
         object.__setattr__(self, "speeds", rates)
         object.__setattr__(self, "release", known)
+        object.__setattr__(self, "sizes", volumes)
+        object.__setattr__(self, "capacity", room)
+        object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "options", dict(options or {}))
+        _check_counts(self)
 
     @property
     def tasks(self) -> Sequence[str]:
@@ -125,8 +159,39 @@ class IndependentTasks(Pictured):
 
     @property
     def useful_machines(self) -> int:
-        """The number of machines that a plan can use: no more than there are tasks."""
-        return min(len(self.machines), len(self.durations))
+        """The number of machines that a plan can use: no more than there are tasks.
+
+        All where limits tell the machines apart.
+        """
+        few = min(len(self.machines), len(self.durations))
+        return few if self.alike_limits else len(self.machines)
+
+    @property
+    def limited(self) -> bool:
+        """Whether there are limits on counts or sizes: tasks that take no time have places, too."""
+        return self.counts is not None or self.sizes is not None
+
+    @property
+    def alike_limits(self) -> bool:
+        """Whether all machines have the same limits."""
+        told = self.counts.values() if isinstance(self.counts, dict) else ()
+        room = self.capacity
+        return not any(isinstance(each, list) for each in told) and (
+            room is None or not len(room) or bool((room == room[0]).all())
+        )
+
+    @property
+    def count_limits(self) -> tuple[Integers, Integers]:
+        """The least and the greatest number of tasks of each machine."""
+        tasks, machines = len(self.durations), self.machine_count
+        told = self.counts or {}
+        if told == "equal":
+            told = {LEAST: tasks // machines, MOST: -(-tasks // machines)}
+        least, most = (
+            np.broadcast_to(np.asarray(told.get(name, default), dtype=np.int64), machines)
+            for name, default in ((LEAST, 0), (MOST, tasks))
+        )
+        return least, most
 
     @property
     def identical(self) -> bool:
@@ -173,6 +238,9 @@ class IndependentTasks(Pictured):
             and np.array_equal(self.durations, other.durations)
             and _listed(self.speeds) == _listed(other.speeds)
             and _listed(self.release) == _listed(other.release)
+            and _listed(self.sizes) == _listed(other.sizes)
+            and _listed(self.capacity) == _listed(other.capacity)
+            and self.counts == other.counts
             and self.options == other.options
         )
 
@@ -184,6 +252,84 @@ class IndependentTasks(Pictured):
 
 def _listed(values: Floats | None) -> list[float] | None:
     return None if values is None else values.tolist()
+
+
+def _checked_counts(mistakes: Mistakes, counts: Any, machines: Any) -> Any:
+    """Return ``"equal"``, or a table of the limits that are stated; None where there are none."""
+    if counts is None or (isinstance(counts, str) and counts == "equal"):
+        return counts
+    if isinstance(counts, str):
+        mistakes.choice("counts", counts, ("equal",))
+        return None
+    told = counts if isinstance(counts, Mapping) else {MOST: counts}
+    found: dict[str, Any] = {}
+    for name, value in told.items():
+        place = f"counts.{name}" if isinstance(counts, Mapping) else "counts"
+        if name not in (LEAST, MOST):
+            mistakes.add("counts", f"unknown key {quoted(name)}; it has {LEAST!r} and {MOST!r}")
+        elif not np.iterable(value) or isinstance(value, (str, bytes)):
+            if mistakes.number(place, value, COUNT) >= 0:
+                found[name] = operator.index(value)
+        else:
+            entries = value.tolist() if isinstance(value, np.ndarray) else list(value)
+            before = len(mistakes.found)
+            mistakes.column(lambda index, place=place: f"{place}[{index}]", entries, COUNT)  # type: ignore[misc]
+            if len(mistakes.found) == before and len(entries) != machines:
+                mistakes.add(
+                    place, f"has {len(entries)} entries; there are {quoted(machines)} machines"
+                )
+            found[name] = list(entries)
+    return found or None
+
+
+def _check_counts(problem: IndependentTasks) -> None:
+    """Refuse counts that no plan can keep."""
+    if not isinstance(problem.counts, dict):
+        return
+    tasks, mistakes = len(problem.durations), Mistakes()
+    least, most = problem.count_limits
+    for machine in np.flatnonzero(least > most)[:1].tolist():
+        text = f"is {least[machine]} on {problem.machines[machine]}, which may have {most[machine]}"
+        mistakes.add(f"counts.{LEAST}", text)
+    if int(least.sum()) > tasks:
+        mistakes.add(f"counts.{LEAST}", f"adds up to {least.sum()} tasks; there are {tasks}")
+    if int(most.sum()) < tasks:
+        mistakes.add(f"counts.{MOST}", f"adds up to {most.sum()} tasks; there are {tasks}")
+    mistakes.raise_if_any()
+
+
+def _checked_capacity(mistakes: Mistakes, capacity: Any, machines: Any) -> Floats | None:
+    """Return the capacity of each machine as an array."""
+    if capacity is None:
+        return None
+    if not np.iterable(capacity) or isinstance(capacity, (str, bytes)):
+        value = mistakes.number("capacity", capacity, CAPACITY)
+        return None if mistakes else np.broadcast_to(np.float64(value), operator.index(machines))
+    room = _checked_column(mistakes, "capacity", capacity, CAPACITY)
+    if not mistakes and len(room) != machines:
+        mistakes.add("capacity", f"has {len(room)} entries; there are {machines} machines")
+    room.flags.writeable = False
+    return room
+
+
+def _check_limits(
+    mistakes: Mistakes, tasks: int, sizes: Floats | None, capacity: Floats | None
+) -> None:
+    """Note sizes without a capacity, the other way round, and what can't fit."""
+    if sizes is None or capacity is None:
+        if sizes is not None or capacity is not None:
+            missing, given = ("capacity", "sizes") if capacity is None else ("sizes", "capacity")
+            mistakes.add(missing, f"is missing; {given} needs it")
+        return
+    if len(sizes) != tasks:
+        mistakes.add("sizes", f"has {len(sizes)} entries; there are {tasks} tasks")
+    greatest, total = float(capacity.max()), float(capacity.sum())
+    for task in np.flatnonzero(sizes > greatest)[:1].tolist():
+        text = f"{sizes[task]:g} is above {greatest:g}, the greatest capacity of a machine"
+        mistakes.add(f"sizes[{task}]", text)
+    if float(sizes.sum()) > total * (1 + 1e-9):
+        text = f"adds up to {total:g} on all machines; the sizes add up to {sizes.sum():g}"
+        mistakes.add("capacity", text)
 
 
 def _checked_release(mistakes: Mistakes, release: Any, tasks: int) -> Floats | None:
