@@ -73,8 +73,8 @@ def test_balanced_differencing_is_wrong_by_the_chunks_it_starts_from():
     skewed = IndependentTasks(2, [90, 20, 10, 9, 5, 1], counts="equal")
     assert solve(skewed, method="largest-differencing").makespan == 90 + 9 + 1
     assert solve(skewed).makespan == 90 + 5 + 1
+    uneven = IndependentTasks(2, [1, 1, 1, 1], counts=[1, 3])
     with pytest.raises(MethodError, match="counts that are equal are not allowed"):
-        uneven = IndependentTasks(2, [1, 1, 1, 1], counts=[1, 3])
         solve(uneven, method="largest-differencing")
 
 
@@ -141,8 +141,14 @@ def test_what_no_plan_can_keep_is_refused(limits, message):
 
 @pytest.mark.parametrize(
     "limits",
-    [{"counts": "equal"}, {"counts": 3}, {"counts": [1, 3]}, {"counts": {"least": 1, "most": [2, 2]}}]
-    + [{"sizes": [1, 2, 3], "capacity": 4}, {"sizes": [1, 2, 3], "capacity": [4, float("inf")]}],
+    [
+        {"counts": "equal"},
+        {"counts": 3},
+        {"counts": [1, 3]},
+        {"counts": {"least": 1, "most": [2, 2]}},
+        {"sizes": [1, 2, 3], "capacity": 4},
+        {"sizes": [1, 2, 3], "capacity": [4, float("inf")]},
+    ],
 )
 def test_limits_are_written_and_read(limits):
     """An equal problem comes back."""

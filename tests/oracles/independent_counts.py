@@ -104,7 +104,5 @@ def random_counts(rng: random.Random, tasks: int, machines: int) -> object:
     some = [after - before for before, after in zip([0, *cuts], [*cuts, tasks], strict=True)]
     least = [max(0, each - rng.randint(0, 2)) for each in some]
     most = [each + rng.randint(0, 2) for each in some]
-    return rng.choice(
-        ["equal", "equal", math.ceil(tasks / machines) + rng.randint(0, 1), most]
-        + [{"least": least}, {"least": least, "most": most}, {"least": tasks // machines}]
-    )
+    tables = [{"least": least}, {"least": least, "most": most}, {"least": tasks // machines}]
+    return rng.choice(["equal", "equal", -(-tasks // machines) + rng.randint(0, 1), most, *tables])

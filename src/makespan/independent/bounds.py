@@ -31,8 +31,8 @@ RELEASED = (
     "what is left at a release, of tasks that had run alone since theirs: Horn 1974; Carlier 1987"
 )
 COUNTED = (
-    "of the j longest tasks two run together, or each beside as few of the shortest as a machine may "
-    "have: after Dell'Amico and Martello 2001"
+    "of the j longest tasks two run together, or each beside as few of the shortest as a machine "
+    "may have: after Dell'Amico and Martello 2001"
 )
 ROUNDING = 1e-13
 MAX_STACKED = 100

@@ -75,4 +75,4 @@ def kept(problem: IndependentTasks, machine: Integers) -> bool:
     if problem.sizes is None or problem.capacity is None:
         return True
     used: Floats = np.bincount(machine, weights=problem.sizes, minlength=problem.machine_count)
-    return bool((used <= problem.capacity * (1 + 1e-12)).all())
+    return bool((used <= problem.capacity * (1 + balance.ROUNDING)).all())

@@ -38,7 +38,7 @@ def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Sched
         return _as_released(problem, problem.release, tasks)
     if problem.limited:
         limits, fits = tightened(problem), room_of(problem)
-        given = balance.hand_out(problem.durations.tolist(), tasks.tolist(), *limits, fits)
+        given = balance.hand_out(problem.durations.tolist(), tasks.tolist(), limits, fits)
         if given is None:
             raise NoPlace
         return scheduled(problem, tasks, seconds, np.array(given, dtype=np.int64))
@@ -48,7 +48,7 @@ def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Sched
         at_once, alike = np.zeros(problem.useful_machines), np.ones(problem.useful_machines)
         return scheduled(problem, tasks, seconds, handed_out(seconds, alike, at_once))
     count, machines = len(tasks), problem.useful_machines
-    chosen = balance.hand_out(seconds.tolist(), range(count), [0] * machines, [count] * machines)
+    chosen = balance.hand_out(seconds.tolist(), range(count), ([0] * machines, [count] * machines))
     return scheduled(problem, tasks, seconds, np.array(chosen, dtype=np.int64))
 
 
@@ -127,7 +127,7 @@ def by_longest(problem: IndependentTasks) -> Schedule:
     except NoPlace:
         fits = room_of(problem)
         assert fits is not None, "counts always leave a place"
-        groups = balance.longest_first(fits.sizes, *tightened(problem), fits)
+        groups = balance.longest_first(fits.sizes, tightened(problem), fits)
         if groups is None:
             raise
         return of_groups(problem, groups)

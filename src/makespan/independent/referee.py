@@ -121,9 +121,10 @@ def _limits(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation
         least, most = problem.count_limits
         for machine in np.flatnonzero((count < least) | (count > most)).tolist():
             low, high, runs = int(least[machine]), int(most[machine]), int(count[machine])
+            name = problem.machines[machine]
             yield Violation(
                 rule="count",
-                message=f"{problem.machines[machine]} runs {runs} tasks; it may run {low} to {high}",
+                message=f"{name} runs {runs} tasks; it may run {low} to {high}",
                 activities=tuple(np.flatnonzero(schedule.machine == machine).tolist()),
                 excess=float(max(low - runs, runs - high)),
             )

@@ -28,7 +28,9 @@ def copies(
         if named or alike not in known:
             known.add(alike)
             optional = problem.counts != "equal"
-            found.append(Copied(machine=name, problem=_with_copy(problem, index), optional=optional))
+            found.append(
+                Copied(machine=name, problem=_with_copy(problem, index), optional=optional)
+            )
     return found, ()
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from makespan import balance
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import CP_SAT, Need, register
@@ -127,8 +128,8 @@ class _Counted:
     these the longest.
 
     ``group`` is the group of each of the ``tasks``; ``units``, ``release``, ``volume`` and ``size``
-    are a group's duration, its release, the size of a task, and its number of tasks. ``capacity`` is
-    what the sizes on each machine may add up to, None without a limit.
+    are a group's duration, its release, the size of a task, and its number of tasks. ``capacity``
+    is what the sizes on each machine may add up to, None without a limit.
     """
 
     tasks: Integers
@@ -211,7 +212,8 @@ def _volumes(problem: IndependentTasks) -> tuple[Integers, list[int | None]]:
     unit = Fraction(scaling.numerator, scaling.denominator)
     room = problem.capacity[: problem.useful_machines].tolist()
     return scaling.up(problem.sizes), [
-        None if math.isinf(each) else math.floor(Fraction(str(each)) / unit) for each in room
+        None if math.isinf(each) else math.floor(Fraction(each * (1 + balance.ROUNDING)) / unit)
+        for each in room
     ]
 
 

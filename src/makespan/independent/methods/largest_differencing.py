@@ -42,14 +42,14 @@ def _uneven(problem: IndependentTasks) -> str | None:
     reach=(Need(f"at most {MAX_PAIRS} pairs of a task and a machine", _many_pairs),),
     complexity="O(n log n + n m log m)",
     source="Karmarkar and Karp 1982; at most 4/3 - 1/(3 (m - 1)) times the optimum for m >= 3, 7/6 "
-    "for m = 2 (Fischetti and Martello 1987; Michiels, Korst, Aarts and van Leeuwen 2003); with counts balanced: "
-    "Yakir 1996, Michiels, Aarts, Korst, van Leeuwen and Spieksma 2012",
+    "for m = 2 (Fischetti and Martello 1987; Michiels, Korst, Aarts and van Leeuwen 2003); with "
+    "counts: Yakir 1996; Michiels, Aarts, Korst, van Leeuwen and Spieksma 2012",
 )
 def largest_differencing(problem: IndependentTasks, control: Control) -> Solution:
     """Join the two partial plans whose loads differ most, long machines with short, to the last.
 
-    With counts, each machine has one task in the partial plans at first: of as many of like duration
-    as there are machines.
+    With counts, each machine has one task in the partial plans at first: of as many of like
+    duration as there are machines.
     """
     machines, numbers = problem.useful_machines, count()
     tasks, seconds = longest_first(problem)

@@ -29,8 +29,8 @@ MAX_MACHINES = 10_000
     needs=IN_ONE_PIECE,
     reach=(useful_machines(MAX_MACHINES),),
     complexity="O(m + k log k) for each improvement, k tasks a machine",
-    source="Finn and Horowitz 1979 (0/1-interchange), França et al. 1994 (with swaps), Thompson and "
-    "Psaraftis 1993 (around three machines); with counts and sizes as makespan.balance",
+    source="Finn and Horowitz 1979 (0/1-interchange), França et al. 1994 (with swaps), Thompson "
+    "and Psaraftis 1993 (around three machines); the plain form of makespan.balance",
 )
 def interchange(problem: IndependentTasks, control: Control) -> Solution:
     """From LPT and from a better plan: the exchange that best evens two machines, again, again.
@@ -56,16 +56,16 @@ def interchange(problem: IndependentTasks, control: Control) -> Solution:
 
 def _evened(problem: IndependentTasks, start: Schedule, bound: float, control: Control) -> Schedule:
     groups, fits = groups_of(problem, start), room_of(problem)
-    for group, tasks in enumerate(groups if fits is not None else ()):
-        fits.change(group, (), tasks)
+    if fits is not None:
+        for group, tasks in enumerate(groups):
+            fits.change(group, (), tasks)
 
     def note(moves: Sequence[balance.Move], before: Sequence[float], now: Sequence[float]) -> None:
         _log_exchange(problem, control, moves, before, now)
 
-    found = balance.even_out(
-        problem.durations.tolist(), groups, *tightened(problem), bound,
-        fits=fits, expired=control.expired, note=note if control.log_steps else None,
-    )  # fmt: skip
+    noting = note if control.log_steps else None
+    seconds, limits = problem.durations.tolist(), tightened(problem)
+    found = balance.even_out(seconds, groups, limits, bound, fits, control.expired, noting)
     return of_groups(problem, found)
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Floats, Integers, readonly
+from makespan.core.numeric.arrays import Integers, readonly
 from makespan.core.numeric.jit import loop
 from makespan.core.numeric.random import next_minimal
 from makespan.core.registry import Need, register
@@ -130,8 +130,8 @@ def anneal(  # type: ignore[no-untyped-def]
 
     ``places`` holds the machines that each task may move to, ``count`` of them; ``tasks`` those of
     each machine, ``size`` many, and ``position`` where each task stands among them. A machine has
-    at least and at most as many as in its column of ``limits``, and ``room`` for more ``volume``. What makes it worse by d is taken
-    with the chance exp(-d / temperature).
+    at least and at most as many as in its column of ``limits``, and ``room`` for more ``volume``.
+    What makes it worse by d is taken with the chance exp(-d / temperature).
     """
     for _ in range(moves):
         state = next_minimal(state)
