@@ -18,7 +18,9 @@ from typing import Any
 
 __all__ = ["balance", "get_seqlen_balanced_partitions", "rebalance_experts"]
 
-Floats, Groups, Items, Counts = Sequence[float], list[list[int]], tuple[int, ...], dict[int, int]
+Floats = Sequence[float]
+Groups = list[list[int]]
+Items = tuple[int, ...]
 Limits = tuple[Sequence[int], Sequence[int]]  # of the number of items of each group
 Move = tuple[int, int, int]  # an item, the group that it leaves, and that where it goes
 WITHIN, ENOUGH = 2e-5, 3e-4  # shares by which groups, and devices, may end above their bound
@@ -66,7 +68,6 @@ def balance(
 
 def get_seqlen_balanced_partitions(seqlen_list: Any, k_partitions: int, equal_size: bool) -> Groups:
     """Return the samples of each rank; with ``equal_size``, all ranks get equally many.
-
     Raises ``ValueError`` where there are fewer samples than ranks, or they can't be equally many.
     """
     samples = len(seqlen_list)
@@ -103,7 +104,7 @@ def rebalance_experts(
     duplicates, mapper
         Whether a device may have an expert twice; what maps layers, such as ``executor.map``.
 
-    Raises ``ValueError`` where an argument is not allowed. Source: DeepSeek's EPLB (2025), whose
+    Raises ``ValueError`` where an argument is not allowed. Source: EPLB (DeepSeek 2025), whose
     interface it is, and where the heaviest gets one more; local search goes on from there.
 
     >>> rebalance_experts([[600, 560, 120, 120, 20, 10, 10, 10]], 16, 1, 1, 8)[2]
@@ -113,8 +114,7 @@ def rebalance_experts(
     experts = len(rows[0]) if rows else 0
     nodes, groups = (num_nodes, num_groups) if num_groups % num_nodes == 0 else (1, 1)
     if num_replicas % num_gpus or num_gpus % nodes or experts % groups or num_replicas < experts:
-        text = f"{num_replicas} slots for {experts} experts of {groups} groups can't be even"
-        raise ValueError(f"num_replicas: {text} on {num_gpus} devices of {nodes} nodes")
+        raise ValueError(f"num_replicas: {num_replicas} slots for {experts} experts can't be even")
     known = [None] * len(rows) if current is None else [list(map(int, row)) for row in current]
     shape = groups, nodes, num_gpus // nodes, num_replicas // num_gpus
     place = partial(_layer, shape=shape, steps=(within, price, duplicates))
@@ -340,17 +340,17 @@ class _Exchanges:
     ) -> tuple[float, Items, Items]:
         """Return by how much the nearest to ``half`` that can go over is off, and how it goes."""
         (gives, given), (takes, taken) = self.offers(one, give), self.offers(other, take)
-        least, best, last = half, ((), ()), len(takes)
+        least, best, come, last = half, Items(), Items(), len(takes)
         for at, weight in enumerate(gives):
             goal, gone = weight - half, given[at]
             near = bisect_left(takes, goal)
             for place, step in ((near - 1, -1), (near, 1)):
                 while 0 <= place < last and abs(takes[place] - goal) < least:
                     if self._fit((one, gone, taken[place]), (other, taken[place], gone)):
-                        least, best = abs(takes[place] - goal), (gone, taken[place])
+                        least, best, come = abs(takes[place] - goal), gone, taken[place]
                         break
                     place += step  # noqa: PLW2901
-        return least, *best
+        return least, best, come
 
     def _fit(self, *changes: tuple[int, Items, Items]) -> bool:
         return self.fits is None or all(self.fits.allow(*change) for change in changes)
@@ -412,7 +412,7 @@ def _placed(loads: Floats, experts: list[int], shape: Items, duplicates: bool) -
     mean = math.fsum(loads[expert] for expert in experts) / devices
     most = total if duplicates or devices * len(experts) < total else devices
 
-    def packed(count: Counts, below: float = 0.0) -> tuple[float, Iterable[int], Groups]:
+    def packed(count: Any, below: float = 0.0) -> tuple[float, Iterable[int], Groups]:
         """Return the greatest load, what makes it up, and the plan; to compare it ``below``."""
         items = sorted([(loads[e] / c, e) for e, c in count.items() for _ in range(c)])[::-1]
         if slots == 2 and below:  # the longest beside the shortest: a bound where one is its own
@@ -451,7 +451,7 @@ def _placed(loads: Floats, experts: list[int], shape: Items, duplicates: bool) -
     return packed(min(shifted, key=lambda found: found[0])[1])[2]
 
 
-def _shifted(loads: Floats, count: Counts, packed: Any, limits: Any) -> tuple[float, Counts]:
+def _shifted(loads: Floats, count: Any, packed: Any, limits: Any) -> tuple[float, Any]:
     """Give replicas of other experts to those that make up the greatest load while that helps."""
     mean, most, tries = limits
     top, heavy, _ = packed(count, math.inf)

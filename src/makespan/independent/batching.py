@@ -89,7 +89,7 @@ def micro_batches(
 
 def _checked(
     lengths: Any, cap: Any, a: Any, b: Any, costs: Any, ranks: Any
-) -> tuple[list[float], list[float]]:
+) -> tuple[balance.Floats, balance.Floats]:
     """Return lengths and costs as floats, or raise all mistakes."""
     mistakes, found = Mistakes(), {}
     for name, values in (("lengths", lengths), ("costs", costs)):
@@ -114,7 +114,7 @@ def _checked(
     return sizes, found["costs"]
 
 
-def _complete(sizes: list[float], k: int, cap: int) -> list[list[int]] | None:
+def _complete(sizes: balance.Floats, k: int, cap: int) -> list[list[int]] | None:
     """Return ``k`` groups of whole lengths within ``cap`` by bin completion, None where it ends."""
     order = sorted((item for item, size in enumerate(sizes) if size), key=lambda at: -sizes[at])
     try:

@@ -80,8 +80,8 @@ def place_experts(
     return Placement(devices=best.devices, load=best.load, bound=min(bound, best.load))
 
 
-def _checked(loads: Any, devices: Any, slots: Any, time_limit: Any) -> list[float]:
-    mistakes, weights = Mistakes(), list[float]()
+def _checked(loads: Any, devices: Any, slots: Any, time_limit: Any) -> balance.Floats:
+    mistakes, weights = Mistakes(), balance.numbers("loads", ())
     for name, value, rule in (
         ("devices", devices, DEVICES),
         ("slots", slots, SLOTS),
@@ -102,13 +102,13 @@ def _checked(loads: Any, devices: Any, slots: Any, time_limit: Any) -> list[floa
     return weights
 
 
-def _placement(weights: list[float], devices: list[list[int]]) -> Placement:
+def _placement(weights: balance.Floats, devices: list[list[int]]) -> Placement:
     count = [sum(held.count(expert) for held in devices) for expert in range(len(weights))]
     load = max(math.fsum(weights[e] / count[e] for e in held) for held in devices)
     return Placement(devices=tuple(map(tuple, devices)), load=load, bound=0.0)
 
 
-def _bound(weights: list[float], devices: int, slots: int) -> float:
+def _bound(weights: balance.Floats, devices: int, slots: int) -> float:
     """Return the mean load, or the least that the heaviest replica can be with its company."""
     count = [1] * len(weights)
     for _ in range(devices * slots - len(weights)):
@@ -122,7 +122,7 @@ def _bound(weights: list[float], devices: int, slots: int) -> float:
 
 
 def _searched(
-    weights: list[float], best: Placement, slots: int, control: Control, bound: float
+    weights: balance.Floats, best: Placement, slots: int, control: Control, bound: float
 ) -> tuple[Placement, float]:
     """Return the best placement that CP-SAT finds, and the bound that it proves."""
     from makespan.backends.cp_sat import library, search
@@ -155,7 +155,7 @@ def _searched(
     return _placement(weights, held), proved
 
 
-def _unit(weights: list[float], devices: int) -> Fraction:
+def _unit(weights: balance.Floats, devices: int) -> Fraction:
     """Return what shares are whole multiples of; where that is too small, a fine one."""
     parts = math.lcm(*range(1, devices + 1)) if devices <= FEW else LARGEST
     if parts < LARGEST and all(map(float.is_integer, weights)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan import balance
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Integers
 from makespan.core.system.memory import claim
 from makespan.independent.problem import IndependentTasks
 
@@ -74,5 +74,5 @@ def kept(problem: IndependentTasks, machine: Integers) -> bool:
         return False
     if problem.sizes is None or problem.capacity is None:
         return True
-    used: Floats = np.bincount(machine, weights=problem.sizes, minlength=problem.machine_count)
+    used = np.bincount(machine, weights=problem.sizes, minlength=problem.machine_count)
     return bool((used <= problem.capacity * (1 + balance.ROUNDING)).all())

@@ -269,7 +269,7 @@ def _checked_counts(mistakes: Mistakes, counts: Any, machines: Any) -> Any:
             mistakes.add("counts", f"unknown key {quoted(name)}; it has {LEAST!r} and {MOST!r}")
         elif not np.iterable(value) or isinstance(value, (str, bytes)):
             if mistakes.number(place, value, COUNT) >= 0:
-                found[name] = operator.index(value)
+                found[name] = operator.index(value)  # type: ignore[arg-type]
         else:
             entries = value.tolist() if isinstance(value, np.ndarray) else list(value)
             before = len(mistakes.found)

@@ -244,8 +244,8 @@ def _model(
         most = min(size, upper // max(1, units))
         row = [model.new_int_var(0, most, f"{group}_{machine}") for machine in machines]
         model.add(linear.sum(row) == size)
-        for machine in machines if hint is not None else ():
-            model.add_hint(row[machine], int(hint[group, machine]))
+        for machine, known in enumerate(() if hint is None else hint[group].tolist()):
+            model.add_hint(row[machine], known)
         counts.append(row)
         if control.expired():
             return model, counts

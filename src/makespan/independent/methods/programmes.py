@@ -66,7 +66,7 @@ def milp(problem: IndependentTasks, control: Control) -> Solution:
     known = None
     if machines is not None:
         known = np.append(machine == machines[task], 1.0).astype(np.float64)
-    if release is not None and machines is not None:
+    if release is not None and machines is not None and known is not None:
         known = np.append(known, left_after(problem, machines) / longest)
     answer = programme.solve(control, start=known, gap=ENOUGH * (1 - shorter / longest))
     lower = max(lower, answer.bound * longest)
