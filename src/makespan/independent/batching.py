@@ -14,7 +14,7 @@ from makespan.core.errors import ProblemError
 from makespan.core.inputs.mistakes import Mistakes
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import suggesting
-from makespan.independent.packing import Completion, Unfinished
+from makespan.independent.completion import Completion, Unfinished
 
 CAP = Rule("a cap is above 0", strictly=True)
 FACTOR = Rule("a factor of a cost is 0 or more")

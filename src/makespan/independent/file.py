@@ -14,19 +14,8 @@ from makespan.core.inputs.forms import (
     schema_of,
     validated,
 )
-from makespan.independent.problem import (
-    CAPACITY,
-    COUNT,
-    DURATION,
-    ENTRY,
-    LEAST,
-    MACHINES,
-    MOST,
-    RELEASE,
-    SIZE,
-    SPEED,
-    IndependentTasks,
-)
+from makespan.independent.model import CAPACITY, COUNT, LEAST, MOST, SIZE
+from makespan.independent.problem import DURATION, ENTRY, MACHINES, RELEASE, SPEED, IndependentTasks
 
 
 class Durations(Column):
@@ -68,6 +57,7 @@ class IndependentForm(ProblemForm):
     counts: Annotated[Any, Counts(COUNT)] = None
     sizes: Annotated[Any, Column(SIZE, one_for_all=False)] = None
     capacity: Annotated[Any, Column(CAPACITY)] = None
+    names: list[str] | None = None
 
 
 def read(data: Mapping[str, Any]) -> IndependentTasks:
@@ -81,6 +71,9 @@ def read(data: Mapping[str, Any]) -> IndependentTasks:
     >>> read({"kind": "independent", "machines": 2, "durations": [3, 2.5]}).machine_count
     2
     """
+    if isinstance(data, Mapping) and isinstance(data.get("durations"), Mapping):
+        durations = data["durations"]
+        data = {"names": list(durations), **data, "durations": list(durations.values())}
     form = validated(IndependentForm, data)
     return IndependentTasks(
         machines=form.machines,
@@ -91,6 +84,7 @@ def read(data: Mapping[str, Any]) -> IndependentTasks:
         counts=form.counts,
         sizes=form.sizes,
         capacity=form.capacity,
+        names=form.names,
         options=form.options,
     )
 
@@ -119,6 +113,8 @@ def write(problem: IndependentTasks) -> dict[str, Any]:
         room = problem.capacity
         alike = len(room) > 0 and bool((room == room[0]).all())
         data["capacity"] = float(room[0]) if alike else room.tolist()
+    if problem.names is not None:
+        data["names"] = list(problem.names)
     if problem.options:
         data["options"] = dict(problem.options)
     return data

@@ -9,7 +9,8 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.sensitivity import Copied
-from makespan.independent.problem import LEAST, MOST, IndependentTasks
+from makespan.independent.model import LEAST, MOST
+from makespan.independent.problem import IndependentTasks
 
 
 def copies(
@@ -47,6 +48,7 @@ def _with_copy(problem: IndependentTasks, index: int) -> IndependentTasks:
         counts=_counts_with_copy(problem, index),
         sizes=problem.sizes,
         capacity=None if problem.capacity is None else _appended(problem.capacity, index),
+        names=problem.names,
         options=problem.options,
     )
 
