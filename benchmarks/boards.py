@@ -25,9 +25,9 @@ from benchmarks.table import Table
 from makespan import IndependentTasks, solve
 
 PROBLEMS, SEED, MEMORY = 50, 42, 80.0
-PARTS = 100_000
+PARTS = 10_000
 """Of a gigabyte."""
-CLOSE = 1e-5
+CLOSE = 2e-5
 LIMIT = 4.0
 
 
@@ -82,7 +82,8 @@ def least(board: Board, limit: float) -> tuple[float, float]:
 def _plan(board: Board, kept: float, limit: float) -> tuple[np.ndarray, bool]:
     """Return the GPU of each model, and whether none keeps that pressure."""
     parts = np.floor((board.size + board.load / kept) * PARTS)
-    result = solve(IndependentTasks(board.gpus, parts), time_limit=limit)
+    problem = IndependentTasks(board.gpus, parts)
+    result = solve(problem, method="bin-completion", time_limit=limit)
     machine = np.zeros(len(parts), dtype=np.int64)
     assert result.schedule is not None
     assert result.lower_bound is not None
