@@ -33,7 +33,7 @@ from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks, retimed
 
 if TYPE_CHECKING:
-    from ortools.sat.python.cp_model import CpModel, IntVar
+    from ortools.sat.python.cp_model import IntVar
 
     from makespan.backends.cp_sat import Scaling
 
@@ -76,7 +76,6 @@ def cp_sat(problem: TaskGraph, control: Control) -> Solution:
     return proved(problem, control, start, times, OnMachines)
 
 
-MAX_CONSTRAINTS = 200_000
 QUICKLY_BUILT = 20_000
 
 
@@ -165,12 +164,11 @@ class _WithTransfers(OnMachines):
         found[item] = self.scaling.down(start)
         return found
 
-    def intervals(
-        self, model: CpModel, task: int, begin: IntVar, row: list[IntVar]
-    ) -> list[tuple[int, Any]]:
+    def intervals(self, task: int, begin: IntVar, row: list[IntVar]) -> list[tuple[int, Any]]:
         """Return the intervals of a task on machines: with its fetches, where these block."""
         if not self.problem.is_blocking:
-            return super().intervals(model, task, begin, row)
+            return super().intervals(task, begin, row)
+        model = self.model
         taken = model.new_int_var(int(self.release[task]), self.horizon, "")
         until = model.new_int_var(0, self.horizon, "")
         busy = model.new_int_var(0, self.horizon, "")
@@ -189,28 +187,22 @@ class _WithTransfers(OnMachines):
         model.add(taken + busy == until)
         return found
 
-    def rules(
-        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
-    ) -> None:
-        self.transfers(model, start, on)
-        self.symmetry(model, on)
+    def rules(self) -> None:
+        self.transfers()
+        self.symmetry()
 
-    def transfers(self, model: CpModel, start: list[IntVar], on: list[list[IntVar]]) -> None:
+    def transfers(self) -> None:
         """A task starts behind its predecessors, and behind their data from other machines."""
         from ortools.sat.python.cp_model import LinearExpr
 
-        dag, blocking = self.problem.dag, self.problem.is_blocking
-        for edge, (source, target) in enumerate(
-            zip(dag.source.tolist(), dag.target.tolist(), strict=True)
-        ):
-            self.look()
-            ended = start[source] + self.duration(source, on[source])
+        model, start, on, blocking = self.model, self.start, self.on, self.problem.is_blocking
+        for edge, source, target, ended in self.edges():
             model.add((self.taken if blocking else start)[target] >= ended)
             if len(self.machines) > 1 and self.transfer[edge].any():
-                pairs = self._pairs(model, edge, on[source], on[target])
+                pairs = self._pairs(edge, on[source], on[target])
                 if self.problem.contention != "none":
                     after = self.taken[target] if blocking else ended
-                    self._hops(model, edge, pairs, after, start[target])
+                    self._hops(edge, pairs, after, start[target])
                 times = [int(self.transfer[(edge, *pair)]) for pair in pairs]
                 self._fetched[target].append(LinearExpr.weighted_sum([*pairs.values()], times))
         for intervals in self._things.values():
@@ -222,39 +214,33 @@ class _WithTransfers(OnMachines):
                     model.add_no_overlap(self._fetches[target])
 
     def _pairs(
-        self, model: CpModel, edge: int, source: list[IntVar], target: list[IntVar]
+        self, edge: int, source: list[IntVar], target: list[IntVar]
     ) -> dict[tuple[int, int], IntVar]:
         """Return a literal for each pair of different machines that the ends may be on."""
+        model, dag = self.model, self.problem.dag
+        known = self.machine_of[dag.source[edge]], self.machine_of[dag.target[edge]]
         pairs = {(a, b): model.new_bool_var("") for a in self.machines for b in self.machines}
         for machine in self.machines:
             model.add(sum(pairs[machine, other] for other in self.machines) == source[machine])
             model.add(sum(pairs[other, machine] for other in self.machines) == target[machine])
         for pair, literal in pairs.items():
-            model.add_hint(literal, int(pair == self._pair_of(edge)))
+            model.add_hint(literal, int(pair == known))
             if self.transfer[(edge, *pair)] > self.horizon:
                 model.add(literal == 0)
         return {pair: literal for pair, literal in pairs.items() if pair[0] != pair[1]}
 
-    def _pair_of(self, edge: int) -> tuple[int, int]:
-        dag = self.problem.dag
-        return int(self.machine_of[dag.source[edge]]), int(self.machine_of[dag.target[edge]])
-
     def _hops(
-        self,
-        model: CpModel,
-        edge: int,
-        pairs: dict[tuple[int, int], IntVar],
-        after: Any,
-        until: IntVar,
+        self, edge: int, pairs: dict[tuple[int, int], IntVar], after: Any, until: IntVar
     ) -> None:
         """Add the hops of an edge: each behind the one before, each alone on what it occupies."""
         from ortools.sat.python.cp_model import LinearExpr
 
+        model = self.model
         target, literals = int(self.problem.dag.target[edge]), [*pairs.values()]
         most = max(len(self.routes[pair]) for pair in pairs)
         begins = [model.new_int_var(0, self.horizon, "") for _ in range(most)]
         self.begins[edge] = begins
-        time, first = after, None
+        time = after
         for index, begin in enumerate(begins):
             model.add(time <= begin)
             alone: defaultdict[tuple[int, int], list[IntVar]] = defaultdict(list)
@@ -275,7 +261,6 @@ class _WithTransfers(OnMachines):
                     model.new_optional_fixed_size_interval_var(begin, seconds, present, "")
                 )
             time = begin + LinearExpr.weighted_sum(literals, lasts)
-            first = begin if first is None else first
         delays = LinearExpr.weighted_sum(literals, [int(self.delay[pair]) for pair in pairs])
         model.add(time + delays <= until)
         if self.problem.is_blocking:
@@ -289,11 +274,9 @@ class _WithTransfers(OnMachines):
                 model.new_optional_interval_var(begins[0], lasts, there, sent, "")
             )
 
-    def hint(
-        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
-    ) -> None:
+    def hint(self) -> None:
         """Begin with the known plan, its transfers included."""
-        super().hint(model, start, on, end)
+        super().hint()
         plan, routing = self.plan, self.problem.network.routing
         first: list[int] = self.start_of.tolist()
         for row in plan.rows_of(Activity.TRANSFER).tolist():
@@ -303,17 +286,14 @@ class _WithTransfers(OnMachines):
             first[target] = min(first[target], begin)
             if edge in self.begins:
                 index = int(routing.hops[self.origin[edge], plan.machine[row]])
-                model.add_hint(self.begins[edge][index], begin)
+                self.model.add_hint(self.begins[edge][index], begin)
         for task, taken in enumerate(self.taken):
-            model.add_hint(taken, first[task])
+            self.model.add_hint(taken, first[task])
 
-    def schedule(
-        self, value: Callable[[Any], int], start: list[IntVar], on: list[list[IntVar]]
-    ) -> Schedule:
+    def schedule(self, value: Callable[[Any], int]) -> Schedule:
         """Return the plan with these machines and these orders."""
         problem, dag, unit = self.problem, self.problem.dag, self.scaling.unit
-        machine = np.array([[value(x) for x in row].index(1) for row in on], dtype=np.int64)
-        starts = np.array([value(each) for each in start], dtype=np.int64)
+        machine, starts = self.decisions(value)
         tasks = np.arange(len(dag))
         end = starts + self.seconds[tasks, machine]
         clock = [value(each) for each in self.taken]
