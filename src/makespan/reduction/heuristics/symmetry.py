@@ -71,15 +71,8 @@ def schedule_at(problem: Reduction, copies: Integers, start: Any) -> Schedule:
     Ports and shared links take them in the order in which they come there by these starts, which
     are in the unit of :func:`broadcast_of`, and begin them as early as that lets them.
     """
-    giver, taker, segment = (np.array(column, dtype=np.int64) for column in copies.T)
-    forward = not problem.statement.combining
-    sends = Sends(
-        sender=giver if forward else taker,
-        receiver=taker if forward else giver,
-        segment=segment,
-        final=np.full(len(copies), forward),
-    )
-    costs = costs_of(problem, sends)
+    sends = sends_of_copies(problem, copies)
+    costs, forward = costs_of(problem, sends), not problem.statement.combining
     begin = start if forward else start.max(initial=0) - start - costs.latency - costs.transfer
     order = np.lexsort((costs.transfer, begin))
     arrivals = np.lexsort((costs.transfer, begin + costs.latency))
@@ -97,17 +90,19 @@ def schedule_from_copies(problem: Reduction, copies: Integers) -> Schedule:
     the rows, and sends only what it has taken by then: whatever times are zero or equal, such an
     order can be kept to, also backwards.
     """
-    forward = not problem.statement.combining
-    giver, taker, segment = (copies if forward else copies[::-1]).T
-    sends = Sends(
-        sender=np.array(giver if forward else taker, dtype=np.int64),
-        receiver=np.array(taker if forward else giver, dtype=np.int64),
-        segment=np.array(segment, dtype=np.int64),
-        final=np.full(len(copies), forward),
-    )
-    schedule = in_order(problem, sends)
+    combining = problem.statement.combining
+    schedule = in_order(problem, sends_of_copies(problem, copies[::-1] if combining else copies))
     assert schedule is not None
     return schedule
+
+
+def sends_of_copies(problem: Reduction, copies: Integers) -> Sends:
+    """Return copies as the sends that they are, or were before their time was reversed."""
+    giver, taker, segment = np.array(copies.T, dtype=np.int64, order="C")
+    forward = not problem.statement.combining
+    ends = (giver, taker) if forward else (taker, giver)
+    final = np.full(len(copies), forward)
+    return Sends(sender=ends[0], receiver=ends[1], segment=segment, final=final)
 
 
 class Occupation(NamedTuple):
