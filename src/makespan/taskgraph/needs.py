@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from makespan.core.registry import Need
+from makespan.core.registry import Need, register
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -172,3 +173,10 @@ QUICKLY_TRIED, QUICKLY_COPIED = (
     for most in (1e6, 1e7)
 )
 """What plain Python plans in some seconds, and compiled loops with copies."""
+
+by_insertion, by_tries = (
+    partial(register, "taskgraph", needs=(NO_GIVEN_PLAN,), reach=(reach,))
+    for reach in (QUICKLY_INSERTED, QUICKLY_TRIED)
+)
+"""Register a method that makes its plan by compiled insertion, or in plain Python."""
+INSERTION = "O((n + e) log n + n m), compiled; O(n m g + e m h) under contention"

@@ -18,6 +18,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
+from makespan.reduction import needs
 from makespan.reduction.answer import logged
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves import Planner, planner, trees
@@ -35,16 +36,6 @@ from makespan.reduction.halves.shortest_paths import shortest_paths, without_idl
 from makespan.reduction.halves.tree_packing import tree_packing
 from makespan.reduction.heuristics.symmetry import schedule_from_copies
 from makespan.reduction.model import homes_of
-from makespan.reduction.needs import (
-    ALONG_CRITICAL_PATH,
-    AN_ALL_REDUCE,
-    BY_DUE_DATES,
-    COMBINED_AND_COPIED,
-    FREE_ORDER,
-    GIVEN_COUNT,
-    OPEN_PLAN,
-    is_tried,
-)
 from makespan.reduction.problem import Collective, Reduction
 from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_in, sends_of
 from makespan.reduction.timing import in_order
@@ -74,7 +65,7 @@ DEALT: Parts = ("reduce-scatter", "all-gather")
 
 @planner(
     name="reduce-then-broadcast",
-    needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    needs=(needs.AN_ALL_REDUCE, *needs.FREE_PLAN),
     complexity="that of rarest-first, for the reduction and for the broadcast",
     source="time reversal: a broadcast is a reduction; both share the ports",
 )
@@ -91,7 +82,7 @@ def reduce_then_broadcast(
 
 @planner(
     name="reduce-scatter-all-gather",
-    needs=(COMBINED_AND_COPIED, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    needs=(needs.COMBINED_AND_COPIED, *needs.FREE_PLAN),
     complexity="that of rarest-first, for the reduce-scatter and for the all-gather",
     source="Rabenseifner 2004; both share the ports",
 )
@@ -110,7 +101,7 @@ def _merged_parts(
 ) -> Solution:
     claim_sends(problem, BYTES_DEALT if pair is DEALT else None)
     known, left = control.incumbent, control.remaining
-    more_comes = is_tried(problem, BY_DUE_DATES, ALONG_CRITICAL_PATH)
+    more_comes = needs.is_tried(problem, needs.BY_DUE_DATES, needs.ALONG_CRITICAL_PATH)
     part = 8 if more_comes else 2
     others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
     share = math.inf if left is None else left / part if others else left

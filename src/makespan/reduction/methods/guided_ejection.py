@@ -11,6 +11,7 @@ from makespan.core.control import Control, stoppable
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.reduction import needs
 from makespan.reduction.answer import logged
 from makespan.reduction.bounding.growth import last_arrival
 from makespan.reduction.bounds import best_bound
@@ -18,15 +19,6 @@ from makespan.reduction.halves.merging import reduce_then_broadcast
 from makespan.reduction.halves.rarest_first import rarest_first
 from makespan.reduction.heuristics.ejection import eject_and_insert
 from makespan.reduction.heuristics.symmetry import Plan, schedule_from_copies
-from makespan.reduction.needs import (
-    FREE_ORDER,
-    GIVEN_COUNT,
-    ONE_PORT,
-    OPEN_PLAN,
-    SAME_TIMES,
-    at_most,
-    one_way,
-)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends, sends_in
 
@@ -43,7 +35,7 @@ ROUNDING = 1e-9
 
 
 def _one_tree_or_two(problem: Reduction) -> str | None:
-    if problem.segments == "auto" or problem.collective == "all-reduce" or one_way(problem):
+    if problem.segments == "auto" or problem.collective == "all-reduce" or needs.one_way(problem):
         return None
     return "some are combined, and then copied"
 
@@ -74,14 +66,12 @@ def _transfers(problem: Reduction) -> str | None:
         Need("an all-reduce, or segments only copied, or only combined", _one_tree_or_two),
         Need("transfers that take time", _transfers),
         Need("in an all-reduce, no combinations that take longer than transfers", _units_keep_up),
-        SAME_TIMES,
-        GIVEN_COUNT,
-        OPEN_PLAN,
-        FREE_ORDER,
-        ONE_PORT,
+        needs.SAME_TIMES,
+        *needs.FREE_PLAN,
+        needs.ONE_PORT,
     ),
     reach=(
-        at_most(MOST_SENDS, "sends", sends_in),
+        needs.at_most(MOST_SENDS, "sends", sends_in),
         Need(f"at least {MANY} sends in an all-reduce", _many),
     ),
     complexity="O(r + d) a step, for r rounds and d copies that depend on what is taken out",

@@ -7,7 +7,6 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
-from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering import ScheduledGraph, clustering_of, clustering_seconds
@@ -16,17 +15,15 @@ from makespan.taskgraph.levels import weights
 from makespan.taskgraph.list_scheduling.fallback import fallback_plan
 from makespan.taskgraph.list_scheduling.steps import Steps, braced
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, SINGLE_CORES, by_tries
 from makespan.taskgraph.problem import TaskGraph
 
 NOT_GROWN = 1 + 1e-12
 
 
-@register(
-    "taskgraph",
+@by_tries(
     name="edge-zeroing",
     needs=(NO_GIVEN_PLAN, SINGLE_CORES),
-    reach=(QUICKLY_TRIED,),
     complexity="O(e (n + e))",
     source="PB165, Shlukování; Sarkar 1989",
 )
@@ -147,11 +144,9 @@ def _log(
     )  # fmt: skip
 
 
-@register(
-    "taskgraph",
+@by_tries(
     name="linear-clustering",
     needs=(NO_GIVEN_PLAN, SINGLE_CORES),
-    reach=(QUICKLY_TRIED,),
     complexity="O(c (n + e)), c the clusters",
     source="Kim and Browne 1988",
 )

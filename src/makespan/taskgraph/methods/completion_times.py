@@ -8,31 +8,24 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.sorting import inverse
-from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.levels import levels, weights
 from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.list_scheduling.pairs import GREATEST, LEAST, SUFFERS, Rule, best_pairs
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED, QUICKLY_TRIED
+from makespan.taskgraph.needs import by_insertion, by_tries
 from makespan.taskgraph.problem import TaskGraph
 
 by_rule = partial(
-    register,
-    "taskgraph",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_TRIED,),
+    by_tries,
     complexity="O(n w + e m), w the widest queue of ready tasks, compiled; times m where "
     "transfers wait",
 )
 SOURCE = "Ibarra and Kim 1977; Maheswaran et al. 1999; for task graphs Blythe et al. 2005"
 
 
-@register(
-    "taskgraph",
+@by_insertion(
     name="mct",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_INSERTED,),
     published=True,
     complexity="O(n m + e), compiled; O(n m g + e m h) under contention",
     source="Ibarra and Kim 1977 (algorithm D); Maheswaran et al. 1999: minimum completion time",

@@ -14,21 +14,12 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import CP_SAT, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph import needs
 from makespan.taskgraph.cp_sat import PROVES, proved
 from makespan.taskgraph.cp_sat.model import OnMachines
 from makespan.taskgraph.list_scheduling import occupied, schedule_of
 from makespan.taskgraph.methods.heft import heft
 from makespan.taskgraph.methods.local_search import local_search
-from makespan.taskgraph.needs import (
-    FEW_CORES,
-    NO_CONTENTION,
-    NO_DUPLICATION,
-    NO_GIVEN_PLAN,
-    NO_PRICE_OF_WAITING,
-    OVERLAP,
-    TRANSFERS_WAIT,
-    few_steps,
-)
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks, retimed
 
@@ -49,7 +40,7 @@ def _pairs_of_machines(problem: TaskGraph) -> int:
 
 
 FEW, QUICK = (
-    few_steps(most, "tasks on machines and edges between them", _pairs_of_machines)
+    needs.few_steps(most, "tasks on machines and edges between them", _pairs_of_machines)
     for most in (MAX_CONSTRAINTS, QUICKLY_MODELLED)
 )
 
@@ -57,7 +48,15 @@ FEW, QUICK = (
 @register(
     "taskgraph",
     name="cp-sat",
-    needs=(CP_SAT, NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION, FEW_CORES, FEW),
+    needs=(
+        CP_SAT,
+        needs.NO_GIVEN_PLAN,
+        needs.OVERLAP,
+        needs.NO_CONTENTION,
+        needs.NO_DUPLICATION,
+        needs.FEW_CORES,
+        FEW,
+    ),
     reach=(QUICK,),
     proves=PROVES,
     complexity="exponential",
@@ -91,13 +90,15 @@ def _constraints(problem: TaskGraph) -> float:
     name="cp-sat-transfers",
     needs=(
         CP_SAT,
-        TRANSFERS_WAIT,
-        NO_GIVEN_PLAN,
-        NO_PRICE_OF_WAITING,
-        FEW_CORES,
-        few_steps(MAX_CONSTRAINTS, "tasks on machines and hops between them", _constraints),
+        needs.TRANSFERS_WAIT,
+        needs.NO_GIVEN_PLAN,
+        needs.NO_PRICE_OF_WAITING,
+        needs.FEW_CORES,
+        needs.few_steps(MAX_CONSTRAINTS, "tasks on machines and hops between them", _constraints),
     ),
-    reach=(few_steps(QUICKLY_BUILT, "tasks on machines and hops between them", _constraints),),
+    reach=(
+        needs.few_steps(QUICKLY_BUILT, "tasks on machines and hops between them", _constraints),
+    ),
     proves=PROVES,
     complexity="exponential",
     source="optional intervals of tasks on machines and of hops on links or ports, a literal per "

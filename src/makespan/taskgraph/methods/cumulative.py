@@ -14,25 +14,13 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import CP_SAT, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph import needs
 from makespan.taskgraph.cp_sat import PROVES, LateError, Parts, proved
 from makespan.taskgraph.levels import heads
 from makespan.taskgraph.list_scheduling.assigned import in_order
 from makespan.taskgraph.list_scheduling.free_times import Cores
 from makespan.taskgraph.methods.equal_tasks import transitive_reduction
 from makespan.taskgraph.methods.heft import heft
-from makespan.taskgraph.needs import (
-    FEW_CORES,
-    LEAST_MAKESPAN,
-    NO_BUDGET,
-    NO_COMMUNICATION,
-    NO_CONTENTION,
-    NO_DEADLINES,
-    NO_DUPLICATION,
-    NO_GIVEN_PLAN,
-    NO_RELEASES,
-    OVERLAP,
-    few_steps,
-)
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 
@@ -52,20 +40,20 @@ COMPARED = 1_000
     name="cumulative",
     needs=(
         CP_SAT,
-        LEAST_MAKESPAN,
-        NO_BUDGET,
-        NO_GIVEN_PLAN,
-        NO_RELEASES,
-        NO_DEADLINES,
-        OVERLAP,
-        NO_CONTENTION,
-        NO_DUPLICATION,
-        NO_COMMUNICATION,
-        FEW_CORES,
-        few_steps(MAX_TASKS, "tasks", lambda problem: len(problem.dag)),
+        needs.LEAST_MAKESPAN,
+        needs.NO_BUDGET,
+        needs.NO_GIVEN_PLAN,
+        needs.NO_RELEASES,
+        needs.NO_DEADLINES,
+        needs.OVERLAP,
+        needs.NO_CONTENTION,
+        needs.NO_DUPLICATION,
+        needs.NO_COMMUNICATION,
+        needs.FEW_CORES,
+        needs.few_steps(MAX_TASKS, "tasks", lambda problem: len(problem.dag)),
     ),
     reach=(
-        few_steps(
+        needs.few_steps(
             QUICKLY_BUILT,
             "edges, and tasks on machines that differ",
             lambda p: len(p.dag.source) + len(p.dag) * len(_groups(p)),

@@ -18,7 +18,6 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
-from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering import clustering_of, clustering_seconds
@@ -27,15 +26,13 @@ from makespan.taskgraph.levels import levels, weights
 from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
 from makespan.taskgraph.list_scheduling.steps import Steps, braced
 from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, SINGLE_CORES, by_tries
 from makespan.taskgraph.problem import TaskGraph
 
 
-@register(
-    "taskgraph",
+@by_tries(
     name="dominant-sequence-clustering",
     needs=(NO_GIVEN_PLAN, SINGLE_CORES),
-    reach=(QUICKLY_TRIED,),
     complexity="O((n + e) log n)",
     source="Yang and Gerasoulis 1994",
 )

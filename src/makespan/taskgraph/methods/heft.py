@@ -18,7 +18,7 @@ from makespan.taskgraph.list_scheduling.insertion import (
     log_insertion,
 )
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED, QUICKLY_TRIED
+from makespan.taskgraph.needs import INSERTION, NO_GIVEN_PLAN, by_insertion, by_tries
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -26,7 +26,7 @@ from makespan.taskgraph.problem import TaskGraph
     "taskgraph",
     name="heft",
     needs=(NO_GIVEN_PLAN,),
-    complexity="O((n + e) log n + n m), compiled; O(n m g + e m h) under contention",
+    complexity=INSERTION,
     source="Topcuoglu, Hariri and Wu 2002",
 )
 def heft(
@@ -53,11 +53,8 @@ SLICE = 20_000_000
 """Entries of the table that are read or written between two looks at the clock."""
 
 
-@register(
-    "taskgraph",
+@by_insertion(
     name="peft",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_INSERTED,),
     complexity="O(n log n + (n + e) m), compiled; O(n m g + e m h) under contention",
     source="Arabnejad and Barbosa 2014",
 )
@@ -133,11 +130,8 @@ def costs_to_exit(  # type: ignore[no-untyped-def]
                 least_ahead[task] = ahead[row + machine]
 
 
-@register(
-    "taskgraph",
+@by_tries(
     name="lookahead",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_TRIED,),
     complexity="O((n + e) m² g), g the gaps that are tried",
     source="Bittencourt, Sakellariou and Madeira 2010",
 )

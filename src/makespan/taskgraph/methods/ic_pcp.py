@@ -9,20 +9,12 @@ from makespan.core.numeric.sorting import inverse
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph import needs
 from makespan.taskgraph.levels import weights
 from makespan.taskgraph.limits import latest_ends
 from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
 from makespan.taskgraph.list_scheduling.free_times import Gaps
 from makespan.taskgraph.list_scheduling.insertion import inserted
-from makespan.taskgraph.needs import (
-    NO_CONTENTION,
-    NO_DUPLICATION,
-    NO_GIVEN_PLAN,
-    OVERLAP,
-    PRICES,
-    QUICKLY_TRIED,
-    SINGLE_CORES,
-)
 from makespan.taskgraph.problem import TaskGraph
 
 DUE = Need(
@@ -34,8 +26,16 @@ DUE = Need(
 @register(
     "taskgraph",
     name="ic-pcp",
-    needs=(NO_GIVEN_PLAN, NO_DUPLICATION, SINGLE_CORES, OVERLAP, NO_CONTENTION, PRICES, DUE),
-    reach=(QUICKLY_TRIED,),
+    needs=(
+        needs.NO_GIVEN_PLAN,
+        needs.NO_DUPLICATION,
+        needs.SINGLE_CORES,
+        needs.OVERLAP,
+        needs.NO_CONTENTION,
+        needs.PRICES,
+        DUE,
+    ),
+    reach=(needs.QUICKLY_TRIED,),
     complexity="O(n (n + e) + n m g), g the gaps of a machine",
     source="Abrishami, Naghibzadeh and Epema 2013, with given machines in place of any number of "
     "instances",

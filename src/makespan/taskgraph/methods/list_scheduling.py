@@ -12,7 +12,6 @@ from makespan.core.control import Control
 from makespan.core.errors import MethodError
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
-from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.steps import MAX_ROWS, Step, listed, number
 from makespan.taskgraph.levels import colevels, levels, ranks, tails, weights
@@ -20,7 +19,7 @@ from makespan.taskgraph.list_scheduling import AppendSchedule, Placement
 from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
 from makespan.taskgraph.list_scheduling.steps import QUEUED, Steps, placing_step
 from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
+from makespan.taskgraph.needs import by_tries
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -106,11 +105,8 @@ Priority = str | Callable[[TaskGraph, int], float]
 Choice = str | Callable[[TaskGraph, int, dict[int, float]], int]
 
 
-@register(
-    "taskgraph",
+@by_tries(
     name="list-scheduling",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_TRIED,),
     published=True,
     complexity="O((n + e) m + n log n)",
     source="PB165, Plánování seznamem, corrected: C_j is updated with M(j); time "
@@ -269,11 +265,8 @@ def _log(
     steps.add(step, **record)
 
 
-@register(
-    "taskgraph",
+@by_tries(
     name="mapping-heuristic",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_TRIED,),
     published=True,
     complexity="O((n + e h) m + n log n), h the hops of the longest route",
     source="PB165, Heuristiky mapování; El-Rewini and Lewis 1990",

@@ -16,15 +16,9 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph import needs
 from makespan.taskgraph.limits import violation, worth
 from makespan.taskgraph.local_search import Sample, improved, steps_of_a_move
-from makespan.taskgraph.needs import (
-    LEAST_MAKESPAN,
-    NO_CONTENTION,
-    NO_DUPLICATION,
-    NO_GIVEN_PLAN,
-    OVERLAP,
-)
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.scenarios import (
     Aim,
@@ -43,7 +37,7 @@ COUNT = whole("it is", 1, 1_000_000)
 @register(
     "taskgraph",
     name="monte-carlo",
-    needs=(NO_GIVEN_PLAN, LEAST_MAKESPAN),
+    needs=(needs.NO_GIVEN_PLAN, needs.LEAST_MAKESPAN),
     complexity="k plans of HEFT, and O(k s (n + e)) to replay them in s scenarios",
     source="Zheng and Sakellariou 2013 (Monte-Carlo based DAG scheduling)",
 )
@@ -116,7 +110,13 @@ MOST = 200_000
 @register(
     "taskgraph",
     name="sample-average",
-    needs=(NO_GIVEN_PLAN, LEAST_MAKESPAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION),
+    needs=(
+        needs.NO_GIVEN_PLAN,
+        needs.LEAST_MAKESPAN,
+        needs.OVERLAP,
+        needs.NO_CONTENTION,
+        needs.NO_DUPLICATION,
+    ),
     complexity="the plans of monte-carlo, then O(k s (n + e)), k the moves tried; compiled",
     source="Kleywegt, Shapiro and Homem-de-Mello 2002 (sample average approximation), "
     "threshold accepting (Dueck and Scheuer 1990)",
