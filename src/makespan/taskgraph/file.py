@@ -47,6 +47,9 @@ from makespan.taskgraph.model.network import (
 from makespan.taskgraph.problem import BUDGET, TaskGraph
 
 Setup = Annotated[float, Value(SETUP)]
+PER_MACHINE = {
+    "task_setup": 0.0, "message_setup": 0.0, "cores": 1, "price": 0.0, "start_price": 0.0
+}  # fmt: skip
 
 
 class MachineForm(Form):
@@ -90,14 +93,13 @@ class NetworkForm(LinksForm):
             machine.name if machine.name is not None else f"M{index + 1}"
             for index, machine in enumerate(machines)
         ]
+        columns: dict[str, Any] = {
+            name: [getattr(each, name) for each in machines] for name in PER_MACHINE
+        }
         return Network(
             np.array([machine.speed for machine in machines]),
             names=names if named else None,
-            task_setup=[machine.task_setup for machine in machines],
-            message_setup=[machine.message_setup for machine in machines],
-            cores=[machine.cores for machine in machines],
-            price=[machine.price for machine in machines],
-            start_price=[machine.start_price for machine in machines],
+            **columns,
             **self.fields(),
             delays={(delay.from_, delay.to): delay.seconds for delay in self.delays},
         )
@@ -122,8 +124,7 @@ def _machines(network: Network) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = [
         {"speed": speed} if speed != 1.0 else {} for speed in network.speed.tolist()
     ]
-    for name in ("task_setup", "message_setup", "cores", "price", "start_price"):
-        default = 1 if name == "cores" else 0.0
+    for name, default in PER_MACHINE.items():
         for entry, value in zip(entries, getattr(network, name).tolist(), strict=True):
             if value != default:
                 entry[name] = value
@@ -214,22 +215,19 @@ class TaskGraphForm(ProblemForm):
 
     def dag(self) -> Dag:
         if self.columns is not None:
-            part = self.columns
-            return Dag.from_arrays(
-                work=part.work, source=part.source, target=part.target, size=part.size,
-                names=part.names, durations=part.durations,
-                release=part.release, deadline=part.deadline, cores=part.cores,
-            )  # fmt: skip
+            return Dag.from_arrays(**dict(self.columns))
         tasks = self.tasks or ()
+        others: dict[str, Any] = {
+            word: {each.name: getattr(each, word) for each in tasks if getattr(each, word) != usual}
+            for word, (_, usual) in PER_TASK.items()
+        }
         return Dag(
             [
                 (task.name, task.work if task.durations is None else task.durations)
                 for task in tasks
             ],
             [(edge.from_, edge.to, edge.size) for edge in self.edges or ()],
-            release={task.name: task.release for task in tasks if task.release},
-            deadline={task.name: task.deadline for task in tasks if task.deadline < math.inf},
-            cores={task.name: task.cores for task in tasks if task.cores != 1},
+            **others,
         )
 
 
@@ -251,20 +249,10 @@ def read(data: Mapping[str, Any]) -> TaskGraph:
     if "kind" not in data and "workflow" in data:
         return on_equal_machines(wfformat.read(data), BYTES_PER_SECOND)
     form = validated(TaskGraphForm, data)
+    others = (*(name for name, _ in DEFAULTS), "assignment", "sequence", "options")
+    given: dict[str, Any] = {name: getattr(form, name) for name in others}
     try:
-        return TaskGraph(
-            form.dag(),
-            form.network.network(),
-            communication=form.communication,
-            contention=form.contention,
-            assignment=form.assignment,
-            sequence=form.sequence,
-            duplication=form.duplication,
-            deadline=form.deadline,
-            budget=form.budget,
-            objective=form.objective,
-            options=form.options,
-        )
+        return TaskGraph(form.dag(), form.network.network(), **given)
     except ProblemError as error:
         if form.columns is None:
             raise
