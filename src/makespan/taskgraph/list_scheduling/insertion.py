@@ -14,8 +14,13 @@ from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.list_scheduling import Moved, PartialSchedule, Placement
-from makespan.taskgraph.list_scheduling.assigned import columns, is_compiled, planned
-from makespan.taskgraph.list_scheduling.fallback import fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import (
+    columns,
+    fallback_plan,
+    is_compiled,
+    placed,
+    planned,
+)
 from makespan.taskgraph.list_scheduling.free_times import FOREVER, Gaps, Profile, Replaced, Taken
 from makespan.taskgraph.list_scheduling.steps import placing_step
 from makespan.taskgraph.problem import TaskGraph
@@ -98,7 +103,7 @@ class InsertionSchedule(PartialSchedule):
     def _ready(self, task: int, machine: int) -> float:
         """Return when all data of a task are on a machine, where nothing waits."""
         ready = self._release[task]
-        for edge in self._incoming(task):
+        for edge in self._incoming[task]:
             source = self._source[edge]
             origin, arrival = self.machine[source], self.end[source]
             if origin < 0:
@@ -111,7 +116,7 @@ class InsertionSchedule(PartialSchedule):
 
     def _fitted(self, task: int, machine: int, undo: Undo, rows: list[Moved]) -> Placement:
         """Return the first fit of a task whose transfers occupy links, ports or the machine."""
-        edges = [e for e in self._incoming(task) if self.machine[self._source[e]] >= 0]
+        edges = [e for e in self._incoming[task] if self.machine[self._source[e]] >= 0]
         length = self._seconds(task, machine)
         ready, waited = self._release[task], 0.0
         if not self.problem.is_blocking:
@@ -294,14 +299,8 @@ def _compiled(
     blocks = 2 * cores + 2 + 4 * count // BLOCK
     claim(16 * BLOCK * blocks + 64 * cores, f"the gaps of {cores:,} cores")
     read = columns(problem)
-    machine = np.full(count, -1, dtype=np.int64)
-    start, end, tail = np.zeros(count), np.zeros(count), np.zeros(cores)
-    order, chosen, extra = readonly(
-        order,
-        np.full(count, -1, dtype=np.int64) if pinned is None else pinned,
-        np.zeros((0, 0)) if bias is None else bias,
-    )
-    written = {"pinned": chosen, "machine": machine, "start": start, "end": end, "tail": tail}
+    order, extra = readonly(order, np.zeros((0, 0)) if bias is None else bias)
+    written = placed(problem, pinned)
     insert = bind(
         insert_some, **read, **written, bias=extra, by_start=aim == "start",
         uniform=problem.network.routing.is_uniform, since=np.full(cores, -1.0),
@@ -320,7 +319,7 @@ def _compiled(
         return fallback_plan(problem, control)
     if place < count:
         bind(append_some, **read, **written)(order[place:])
-    return planned(problem, machine, start, end)
+    return planned(problem, written["machine"], written["start"], written["end"])
 
 
 def log_insertion(
@@ -351,13 +350,13 @@ def log_insertion(
         queue = sorted(ready, key=place.__getitem__)
         options = [plan.try_on(task, machine) for machine in machines]
         gap = _gap(plan, where[task], options[where[task]])
-        placed, _ = plan.place(task, where[task])
+        option, _ = plan.place(task, where[task])
         values = None
         if bias is not None:
             values = {o.machine: o.end + float(bias[task, o.machine]) for o in options}
         control.step(
             placing_step(
-                problem, placed, task, queue=queue, priority=priority, word=word, options=options,
+                problem, option, task, queue=queue, priority=priority, word=word, options=options,
                 gap=gap, values=values, value=value,
             )
         )  # fmt: skip

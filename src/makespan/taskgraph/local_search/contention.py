@@ -21,6 +21,7 @@ from makespan.taskgraph.local_search.overlap import (
     room_in_order,
     run_in_slices,
     search_columns,
+    shift,
 )
 from makespan.taskgraph.model.loops import first_free, graph_loop, hold
 from makespan.taskgraph.problem import TaskGraph
@@ -160,19 +161,9 @@ class _Routes:
 
 
 @part
-def _shift(task, goal, order, place, new_order, new_place):  # type: ignore[no-untyped-def]
-    """Put a task at a place of the new order; those between go on by one."""
-    step = 1 if goal > place[task] else -1
-    for position in range(place[task], goal, step):
-        new_order[position] = order[position + step]
-        new_place[order[position + step]] = position
-    new_order[goal], new_place[task] = task, goal
-
-
-@part
 def _propose(  # type: ignore[no-untyped-def]
-    task, state, machines, first_in, source, first_out, successors, seconds, order, place, machine,
-    fetch, new_order, new_place, new_machine, new_fetch,
+    task, state, machines, first_in, source, first_out, successors, seconds, place, machine, fetch,
+    new_order, new_place, new_machine, new_fetch,
 ):  # fmt: skip
     """Change the new plan by a move of a task; return the state of the generator.
 
@@ -192,7 +183,7 @@ def _propose(  # type: ignore[no-untyped-def]
         low, high = room_in_order(task, first_in, source, first_out, successors, place)
         state = next_minimal(state)
         goal = low + state % (high - low + 1)
-        _shift(task, goal, order, place, new_order, new_place)
+        shift(task, goal, new_order, new_place)
     if kind not in (1, 5) and machines > 1:
         state = next_minimal(state)
         to = (machine[task] + 1 + state % (machines - 1)) % machines
@@ -312,8 +303,8 @@ def accept_under_contention(  # type: ignore[no-untyped-def]
         if tried > 0.0:
             task, state = draw_task(state, order, end, due, cause, late)
             state = _propose(
-                task, state, machines, first_in, source, first_out, successors, seconds, order,
-                place, machine, fetch, new_order, new_place, new_machine, new_fetch,
+                task, state, machines, first_in, source, first_out, successors, seconds, place,
+                machine, fetch, new_order, new_place, new_machine, new_fetch,
             )  # fmt: skip
         tried += 1.0
         # judge: place all tasks in the new order

@@ -94,7 +94,7 @@ ALONE, WITH_PREDECESSORS, WITH_SUCCESSORS = 2, 3, 4  # kinds of moves; up to 2 t
 
 
 @part
-def _shift(task, goal, order, place):  # type: ignore[no-untyped-def]
+def shift(task, goal, order, place):  # type: ignore[no-untyped-def]
     """Put a task at a place of the order; those between go on by one."""
     step = 1 if goal > place[task] else -1
     for position in range(place[task], goal, step):
@@ -232,7 +232,7 @@ def accept_moves(  # type: ignore[no-untyped-def]
             other = predecessors[position] if kind == WITH_PREDECESSORS else successors[position]
             moved[other] = machine[other]
             machine[other] = new_machine
-        _shift(task, new_place, order, place)
+        shift(task, new_place, order, place)
         machine[task] = new_machine
         # judge: in one scenario after another, until it is worse for sure
         paid = _price(machine, machines, charge, start_price, used)
@@ -278,7 +278,7 @@ def accept_moves(  # type: ignore[no-untyped-def]
                     best_order[index] = order[index]
                     best_machine[index] = machine[index]
             continue
-        _shift(task, old_place, order, place)  # take it back
+        shift(task, old_place, order, place)  # take it back
         machine[task] = old_machine
         for position in range(near_from, near_to):
             other = predecessors[position] if kind == WITH_PREDECESSORS else successors[position]

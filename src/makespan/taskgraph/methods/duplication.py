@@ -19,8 +19,8 @@ from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.levels import by_level, colevels, ranks
 from makespan.taskgraph.limits import worth
 from makespan.taskgraph.list_scheduling import schedule_of
+from makespan.taskgraph.list_scheduling.assigned import cannot_end
 from makespan.taskgraph.list_scheduling.duplication import insert_copies, needed_copies
-from makespan.taskgraph.list_scheduling.fallback import cannot_end
 from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.needs import DUPLICATION, QUICKLY_COPIED, SINGLE_CORES
 from makespan.taskgraph.problem import TaskGraph

@@ -16,9 +16,9 @@ from makespan.core.solution import Solution
 from makespan.core.steps import MAX_ROWS, Step, listed, number
 from makespan.taskgraph.levels import colevels, levels, ranks, tails, weights
 from makespan.taskgraph.list_scheduling import AppendSchedule, Placement
-from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import cannot_end, fallback_plan
 from makespan.taskgraph.list_scheduling.steps import QUEUED, Steps, placing_step
-from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.model.dag import Dag, rows_of
 from makespan.taskgraph.needs import by_tries
 from makespan.taskgraph.problem import TaskGraph
 
@@ -44,8 +44,7 @@ class Ready:
         self._release: list[float] = dag.release.tolist()
         negated = [(-column).tolist() for column in priority]
         self._key = list(zip(*negated, range(len(dag)), strict=True))
-        self._first = dag.first_out.tolist()
-        self._successors = dag.successors.tolist()
+        self._successors = rows_of(dag.first_out, dag.successors)
         waiting = np.diff(dag.first_in).tolist()
         self._waiting = waiting
         self._events: list[tuple[float, int]] = []  # ends of tasks; releases, of ~task
@@ -84,7 +83,7 @@ class Ready:
             if task < 0:
                 self._enter(~task)
                 continue
-            for successor in self._successors[self._first[task] : self._first[task + 1]]:
+            for successor in self._successors[task]:
                 self._waiting[successor] -= 1
                 if not self._waiting[successor]:
                     self._enter(successor)

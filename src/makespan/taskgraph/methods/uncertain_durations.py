@@ -68,30 +68,32 @@ def monte_carlo(
     scenarios
         In how many scenarios each plan is replayed.
     """
-    noise, aim = as_noise(noise), Aim.checked(quantile)
     refuse_counts(plans=plans, scenarios=scenarios)
-    every, ends = [], []
+    return _planned(problem, control, noise, quantile, plans, scenarios)
+
+
+def _planned(
+    problem: TaskGraph, control: Control, given: Any, quantile: float | None, count: int,
+    scenarios: int, *, searches: bool = False, moves: int | None = None,
+) -> Solution:  # fmt: skip
+    """Return the best of the candidates, and of what a search finds from the best of them."""
+    noise, aim = as_noise(given), Aim.checked(quantile)
     with control.reserving(reserved(problem, control)):
-        scenarios = affordable(problem, control, scenarios, plans)
-        if not scenarios:
-            return untried(problem, control, noise, aim)
+        scenarios = affordable(problem, control, scenarios, count)
+        if not scenarios:  # there is no time to try any plan
+            first = next(candidates(problem, control, noise, 0))
+            return estimated(problem, control, first, first, noise, aim)
         sample = Scenarios.drawn(problem, noise, scenarios, control.rng)
-        for plan in candidates(problem, control, noise, plans):
-            every.append(plan)
+        plans, ends = [], []
+        for plan in candidates(problem, control, noise, count):
+            plans.append(plan)
             ends.append(sample.makespans(plan))
-    best = chosen(problem, control, every, ends, noise, aim)
-    return estimated(problem, control, best, as_stated(problem, every), noise, aim)
-
-
-def untried(problem: TaskGraph, control: Control, noise: Noise, aim: Aim) -> Solution:
-    """Return the first plan, where there is no time to try any in scenarios."""
-    first = next(candidates(problem, control, noise, 0))
-    return estimated(problem, control, first, first, noise, aim)
-
-
-def as_stated(problem: TaskGraph, plans: list[Schedule]) -> Schedule:
-    """Return the best of plans for the durations as stated."""
-    return min(plans, key=lambda plan: worth(problem, plan))
+        if searches and not control.expired():
+            plans.append(_searched(problem, control, sample, plans, ends, aim, moves))
+            ends.append(sample.makespans(plans[-1]))
+    best = chosen(problem, control, plans, ends, noise, aim)
+    as_stated = min(plans, key=lambda plan: worth(problem, plan))
+    return estimated(problem, control, best, as_stated, noise, aim)
 
 
 def refuse_counts(**counts: Any) -> None:
@@ -145,20 +147,8 @@ def sample_average(
     moves
         How many to try; None: as many as take some seconds, at most 200,000.
     """
-    noise, aim = as_noise(noise), Aim.checked(quantile)
     refuse_counts(scenarios=scenarios, **({} if moves is None else {"moves": moves}))
-    with control.reserving(reserved(problem, control)):
-        scenarios = affordable(problem, control, scenarios, PLANS)
-        if not scenarios:
-            return untried(problem, control, noise, aim)
-        sample = Scenarios.drawn(problem, noise, scenarios, control.rng)
-        every = list(candidates(problem, control, noise, PLANS))
-        ends = [sample.makespans(plan) for plan in every]
-        if not control.expired():
-            every.append(_searched(problem, control, sample, every, ends, aim, moves))
-            ends.append(sample.makespans(every[-1]))
-    best = chosen(problem, control, every, ends, noise, aim)
-    return estimated(problem, control, best, as_stated(problem, every), noise, aim)
+    return _planned(problem, control, noise, quantile, PLANS, scenarios, searches=True, moves=moves)
 
 
 def _searched(
