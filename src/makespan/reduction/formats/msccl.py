@@ -12,7 +12,7 @@ import numpy as np
 from makespan.core.errors import FileError
 from makespan.core.inputs.documents import root_of
 from makespan.core.schedule import Schedule
-from makespan.reduction.formats import (
+from makespan.reduction.formats.msccl_reading import (
     COMBINING,
     DEALT,
     INPUT,
@@ -25,8 +25,9 @@ from makespan.reduction.formats import (
     Step,
     held,
     in_buffers,
+    problem_in,
+    programme_in,
 )
-from makespan.reduction.formats.msccl_reading import problem_in, programme_in
 from makespan.reduction.formats.msccl_writing import write
 from makespan.reduction.problem import Reduction, segment_name
 from makespan.reduction.sends import Sends, claim_sends
