@@ -10,7 +10,7 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import inverse, sorted_by
-from makespan.core.schedule import Activity, Schedule
+from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.limits import lateness, most_allowed, price_of, worth
 from makespan.taskgraph.list_scheduling.assigned import in_order
@@ -185,6 +185,5 @@ def _again(
 
 def _from_the_end(problem: TaskGraph, plan: Schedule) -> Integers:
     """Return the tasks by falling end, each behind its successors."""
-    rows = np.flatnonzero(plan.kind == Activity.COMPUTE)
-    rows = rows[sorted_by(plan.item[rows])]
-    return sorted_by(-plan.end[rows], -plan.start[rows], -problem.dag.position)
+    start, end = times_of_tasks(problem, plan)
+    return sorted_by(-end, -start, -problem.dag.position)

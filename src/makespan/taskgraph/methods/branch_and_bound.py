@@ -18,6 +18,7 @@ from makespan.taskgraph.limits import latest_ends, missed
 from makespan.taskgraph.list_scheduling import AppendSchedule, Placement
 from makespan.taskgraph.list_scheduling.assigned import planned
 from makespan.taskgraph.methods.heft import heft
+from makespan.taskgraph.model.dag import rows_of
 from makespan.taskgraph.problem import TaskGraph
 
 MAX_TASKS = 12
@@ -83,8 +84,7 @@ class _Search:
         level = levels(dag, least, np.zeros(len(dag.source)))
         self._level, self._behind = level.tolist(), (level - least).tolist()
         self._order = by_level(dag, level).tolist()
-        sources = dag.predecessors.tolist()
-        self._sources = [sources[a:b] for a, b in pairwise(dag.first_in.tolist())]
+        self._sources = rows_of(dag.first_in, dag.predecessors)
 
     def extend(self, since: float = 0.0, after: int = -1) -> None:
         """Place what starts next in every way that may be shorter than the best plan.

@@ -16,11 +16,10 @@ from makespan.core.steps import Step, listed
 from makespan.core.system.memory import claim
 from makespan.taskgraph import needs
 from makespan.taskgraph.levels import by_level, levels
-from makespan.taskgraph.list_scheduling.assigned import in_order
-from makespan.taskgraph.list_scheduling.fallback import fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import fallback_plan, in_order
 from makespan.taskgraph.list_scheduling.steps import QUEUED
 from makespan.taskgraph.methods.list_scheduling import Ready
-from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.model.dag import Dag, rows_of
 from makespan.taskgraph.problem import TaskGraph
 
 EQUAL = (
@@ -116,17 +115,14 @@ def transitive_reduction(dag: Dag, control: Control) -> list[list[int]] | None:
     O(n e / 64).
     """
     claim(len(dag) ** 2 / 8, f"what each of {len(dag):,} tasks reaches")
-    first, successors = dag.first_out.tolist(), dag.successors.tolist()
-    position = dag.position.tolist()
+    successors, position = rows_of(dag.first_out, dag.successors), dag.position.tolist()
     reached = [0] * len(dag)
     kept: list[list[int]] = [[] for _ in reached]
     for task in dag.order[::-1].tolist():
         if control.expired():
             return None
         mask = 0
-        for successor in sorted(
-            successors[first[task] : first[task + 1]], key=position.__getitem__
-        ):
+        for successor in sorted(successors[task], key=position.__getitem__):
             if not mask >> successor & 1:
                 kept[task].append(successor)
                 mask |= reached[successor] | 1 << successor

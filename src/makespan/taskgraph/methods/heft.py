@@ -10,13 +10,14 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.taskgraph.levels import by_level, ranks, ready_by_level, weights
-from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import cannot_end, fallback_plan
 from makespan.taskgraph.list_scheduling.insertion import (
     InsertionSchedule,
     Undo,
     inserted,
     log_insertion,
 )
+from makespan.taskgraph.model.dag import rows_of
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.needs import INSERTION, NO_GIVEN_PLAN, by_insertion, by_tries
 from makespan.taskgraph.problem import TaskGraph
@@ -149,10 +150,10 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
     order = by_level(dag, rank)
     following = np.zeros((len(dag), len(problem.network))) if control.log_steps else None
     place = {task: index for index, task in enumerate(order.tolist())}
-    first, successors = dag.first_out.tolist(), dag.successors.tolist()
+    successors = rows_of(dag.first_out, dag.successors)
     plan, machines = InsertionSchedule(problem), range(len(problem.network))
     for task in order.tolist():
-        ahead = sorted(successors[first[task] : first[task + 1]], key=place.__getitem__)
+        ahead = sorted(successors[task], key=place.__getitem__)
         if control.expired():
             return Solution(schedule=fallback_plan(problem, control))
         options = []

@@ -12,9 +12,10 @@ from makespan.core.solution import Solution
 from makespan.taskgraph import needs
 from makespan.taskgraph.levels import weights
 from makespan.taskgraph.limits import latest_ends
-from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import cannot_end, fallback_plan
 from makespan.taskgraph.list_scheduling.free_times import Gaps
 from makespan.taskgraph.list_scheduling.insertion import inserted
+from makespan.taskgraph.model.dag import rows_of
 from makespan.taskgraph.problem import TaskGraph
 
 DUE = Need(
@@ -86,8 +87,8 @@ class _Paths:
         self.fastest: list[float] = problem.durations.min(axis=1).tolist()
         self.sent: list[float] = weights(problem)[1].tolist()
         self.due: list[float] = latest_ends(problem).tolist()
-        self.before = [dag.in_edges[a:b].tolist() for a, b in _spans(dag.first_in)]
-        self.after = [dag.out_edges[a:b].tolist() for a, b in _spans(dag.first_out)]
+        self.before = rows_of(dag.first_in, dag.in_edges)
+        self.after = rows_of(dag.first_out, dag.out_edges)
         self.source: list[int] = dag.source.tolist()
         self.target: list[int] = dag.target.tolist()
         self.order: list[int] = dag.order.tolist()
@@ -193,7 +194,3 @@ class _Paths:
         if not (place[dag.source] < place[dag.target]).all():  # the fastest were too hopeful
             order = np.lexsort((place, dag.position))
         return inserted(self.problem, control, order, pinned=np.array(self.machine))
-
-
-def _spans(first: np.ndarray) -> list[tuple[int, int]]:
-    return list(zip(first[:-1].tolist(), first[1:].tolist(), strict=True))
