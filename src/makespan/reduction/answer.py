@@ -85,6 +85,16 @@ MACHINES = 12
 """Machines up to which the table of who has what is shown."""
 
 
+def finished(
+    problem: Reduction, control: Control, schedule: Schedule, lower_bound: float, *,
+    backwards: bool = False, **facts: Any,
+) -> Solution:  # fmt: skip
+    """Log the sends of a search's plan, and return its solution: stopped, but at the bound."""
+    met = schedule.makespan <= lower_bound * (1 + 1e-12)
+    found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met, **facts)
+    return logged(problem, control, found, backwards=backwards)
+
+
 def logged(
     problem: Reduction, control: Control, solution: Solution, *, backwards: bool = False
 ) -> Solution:

@@ -11,6 +11,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.limits import price_of
 from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.timing import times_of_tasks
 
 SHOWN = 20
 
@@ -47,9 +48,7 @@ def answer(problem: TaskGraph, schedule: Schedule) -> dict[str, Any]:
 
 def taken(problem: TaskGraph, schedule: Schedule) -> Floats:
     """Return when each task is taken: at its first incoming transfer, else at its start."""
-    rows = _rows(schedule)
-    times = np.zeros(len(problem.dag))
-    times[schedule.item[rows]] = schedule.start[rows]
+    times, _ = times_of_tasks(problem, schedule)
     transfers = np.flatnonzero(schedule.kind == Activity.TRANSFER)
     if problem.is_blocking and len(transfers):
         target = problem.dag.target[schedule.item[transfers]]

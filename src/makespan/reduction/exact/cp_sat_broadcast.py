@@ -20,7 +20,7 @@ from makespan.reduction.heuristics.symmetry import (
 )
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import costs_of, sends_of
-from makespan.reduction.timing import in_order
+from makespan.reduction.timing import kept_to
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import IntVar
@@ -105,9 +105,7 @@ class BroadcastModel(Model):
         takes = np.lexsort((turn, lasts, held - lasts))
         order, arrivals = (gives, takes) if forward else (takes[::-1], gives[::-1])
         entering = (begins[:, None] + costs.ahead)[order]
-        schedule = in_order(self.problem, sends.take(order), np.argsort(order)[arrivals], entering)
-        assert schedule is not None
-        return schedule
+        return kept_to(self.problem, sends.take(order), np.argsort(order)[arrivals], entering)
 
     def _possible(self, taker: int, segment: int, giver: int) -> bool:
         """Whether a given plan allows the copy, in the direction of the problem."""

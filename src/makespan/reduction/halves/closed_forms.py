@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from heapq import heappop, heappush
 from math import ceil
 
 import numpy as np
@@ -18,6 +17,7 @@ from makespan.reduction import needs
 from makespan.reduction.answer import logged
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves import Planner, planner
+from makespan.reduction.heuristics.hierarchical_exchange import grown
 from makespan.reduction.heuristics.symmetry import broadcast_of, schedule_from_copies
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends
@@ -195,15 +195,8 @@ def single_segment(problem: Reduction, control: Control) -> Solution:
     transfer, latency, prepare, size, _ = broadcast_of(problem)
     lasts, work = transfer[0, 0] * size[0], prepare[0] * size[0]
     length, period = latency[0, 0] + lasts + work, max(lasts, work)
-    copies: list[tuple[int, int, int]] = []
-    heap = [(length, 0)]
-    while len(copies) < len(problem.machines) - 1:
-        arrival, giver = heappop(heap)
-        taker = len(copies) + 1
-        copies.append((giver, taker, 0))
-        heappush(heap, (arrival + period, giver))
-        heappush(heap, (arrival + length, taker))
-    table = np.array(copies, dtype=np.int64).reshape(-1, 3)
+    giver = grown(len(problem.machines), length, period)[1:]
+    table = np.column_stack([giver, np.arange(1, len(giver) + 1), 0 * giver])
     found = Solution(schedule=schedule_from_copies(problem, table), optimal=True)
     return logged(problem, control, found, backwards=True)
 

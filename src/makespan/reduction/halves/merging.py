@@ -15,7 +15,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.numeric.sorting import sorted_by
+from makespan.core.numeric.sorting import inverse, sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.reduction import needs
@@ -339,7 +339,5 @@ def merged(
     costs = costs_of(problem, together)
     units = costs.units(start)
     order = sorted_by(units, units + costs.transfer)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    arrivals = place[costs.order_of_arrival(start, start)]
+    arrivals = inverse(order)[costs.order_of_arrival(start, start)]
     return in_order(problem, together.take(order), arrivals)

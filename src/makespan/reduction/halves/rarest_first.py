@@ -13,7 +13,7 @@ from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction import needs
-from makespan.reduction.answer import logged
+from makespan.reduction.answer import finished
 from makespan.reduction.bounding.growth import arrivals
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves import planner
@@ -226,9 +226,7 @@ def rarest_first(
         return direct(problem, control)
     schedule = schedule_from_copies(problem, spreader.copies)
     schedule = min([schedule, *changes.best()], key=lambda plan: plan.makespan)
-    met = schedule.makespan <= lower_bound * (1 + 1e-12)
-    found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met)
-    return logged(problem, control, found, backwards=True)
+    return finished(problem, control, schedule, lower_bound, backwards=True)
 
 
 class _Changes:

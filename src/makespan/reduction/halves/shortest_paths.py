@@ -10,7 +10,7 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.solution import Solution
 from makespan.reduction import needs
-from makespan.reduction.answer import logged
+from makespan.reduction.answer import finished
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves import planner
 from makespan.reduction.heuristics.symmetry import (
@@ -65,9 +65,7 @@ def shortest_paths(
             rows = np.argsort(arrival, kind="stable") if run % 2 else np.arange(len(copies))
             schedule = schedule_from_copies(problem, copies[rows])
             best = min(best, schedule, key=lambda each: each.makespan)
-    met = best.makespan <= lower_bound * (1 + 1e-12)
-    found = Solution(schedule=best, lower_bound=lower_bound, stopped=not met)
-    return logged(problem, control, found)
+    return finished(problem, control, best, lower_bound)
 
 
 SEARCHES = 20_000  # of n² steps, in which each segment is led around what others use

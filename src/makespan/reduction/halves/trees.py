@@ -22,7 +22,7 @@ from makespan.reduction.heuristics.order import given_sends, ordered
 from makespan.reduction.heuristics.symmetry import schedule_from_copies
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.sends import Sends, claim_sends, tables_of
-from makespan.reduction.timing import in_order
+from makespan.reduction.timing import in_order, kept_to
 
 BACKFILLED_UP_TO = 2_000
 LEADS = (0, 2, 4, 6, 8)  # how much earlier deeper machines send a segment of two trees
@@ -89,9 +89,7 @@ def planned(
     assert best is not None
     sends = best[0]
     if forward is problem:
-        schedule = in_order(problem, sends)
-        assert schedule is not None
-        return schedule
+        return kept_to(problem, sends)
     backwards = np.column_stack([sends.receiver, sends.sender, sends.segment])[::-1]
     return schedule_from_copies(problem, backwards)
 

@@ -29,7 +29,7 @@ from makespan.reduction.heuristics.hierarchical_exchange import (
 from makespan.reduction.heuristics.symmetry import schedule_from_copies
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Sends, claim_sends, sends_in, tables_of
-from makespan.reduction.timing import in_order
+from makespan.reduction.timing import kept_to
 
 MOST_GROUPS = 4096
 STEPS = 50_000_000  # about a quarter of a second
@@ -158,9 +158,7 @@ def _schedule(problem: Reduction, plan: InTurns) -> Schedule:
     if problem.collective != "all-reduce":
         copies = np.column_stack([sends.sender, sends.receiver, sends.segment])
         return schedule_from_copies(problem, copies)
-    schedule = in_order(problem, sends)
-    assert schedule is not None
-    return schedule
+    return kept_to(problem, sends)
 
 
 def _sends(problem: Reduction, shape: Shape, rows: Integers) -> Sends:

@@ -11,7 +11,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.reduction import needs
-from makespan.reduction.answer import logged
+from makespan.reduction.answer import finished
 from makespan.reduction.bounding.growth import arrivals
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.heuristics.backfill_copies import backfill_copies
@@ -114,9 +114,7 @@ def staggered(problem: Reduction, control: Control) -> Solution:
             plan = search.run(FIRST[turn] if turn < len(FIRST) else None)
             if plan is not None:
                 best = min(best, plan.schedule(problem), key=lambda each: each.makespan)
-    stopped = best.makespan > met
-    found = Solution(schedule=best, lower_bound=lower_bound, stopped=stopped)
-    return logged(problem, control, found)
+    return finished(problem, control, best, lower_bound)
 
 
 class Search:

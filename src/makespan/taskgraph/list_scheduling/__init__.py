@@ -65,6 +65,7 @@ class PartialSchedule:
         self._size, self._source = dag.size.tolist(), dag.source.tolist()
         self._incoming = rows_of(dag.first_in, dag.in_edges)
         self._seconds = problem.seconds
+        self.width: list[int] = dag.cores.tolist()
         self._release: list[float] = dag.release.tolist()
 
     def _route(self, origin: int, machine: int) -> list[Hop]:
@@ -126,9 +127,7 @@ class AppendSchedule(PartialSchedule):
 
     def __init__(self, problem: TaskGraph) -> None:
         super().__init__(problem)
-        dag = problem.dag
         self.cores = [Cores(cores) for cores in problem.cores.tolist()]
-        self.width: list[int] = dag.cores.tolist()
         self._blocking = problem.is_blocking
         self._contention = problem.contention
         self._free: dict[int, float] = {}

@@ -16,7 +16,12 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.levels import by_level, levels, ranks, weights
 from makespan.taskgraph.list_scheduling import append_in_order
-from makespan.taskgraph.model.loops import LOADED_FROM, graph_loop, replace_first
+from makespan.taskgraph.model.loops import (
+    LOADED_FROM,
+    graph_loop,
+    hold_in_order,
+    replace_first,
+)
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -259,12 +264,7 @@ def in_sequence(  # type: ignore[no-untyped-def]
         start[task] = begin
         end[task] = begin + seconds[task]
         if seconds[task] > 0.0 and rigid:
-            core, width = first, held[task]
-            while core + width < first + cores and core_free[core + width] < end[task]:
-                core_free[core] = core_free[core + width]
-                core += 1
-            for each in range(core, core + width):
-                core_free[each] = end[task]
+            hold_in_order(first, first + cores, held[task], end[task], core_free)
         elif seconds[task] > 0.0:
             replace_first(first, cores, end[task], core_free)
 

@@ -49,11 +49,10 @@ class InsertionSchedule(PartialSchedule):
             self.cores = [[Gaps() for _ in range(cores)] for cores in problem.cores.tolist()]
         self._free: defaultdict[int, Gaps] = defaultdict(Gaps)
         self._plain = not problem.transfers_wait
-        self._width: list[int] = problem.dag.cores.tolist()
 
     def has_cores(self, task: int, machine: int) -> bool:
         """Whether a machine has the cores that a task needs."""
-        return not self._profiles or self._width[task] <= self._profiles[machine].cores
+        return not self._profiles or self.width[task] <= self._profiles[machine].cores
 
     def try_on(self, task: int, machine: int) -> Placement:
         """Return what placing ``task`` on ``machine`` would give, and place nothing."""
@@ -78,7 +77,7 @@ class InsertionSchedule(PartialSchedule):
         taken, end = placement.taken, placement.end
         if self._profiles:
             profile = self._profiles[machine]
-            undo.append((profile, profile.take(taken, end, self._width[task])))
+            undo.append((profile, profile.take(taken, end, self.width[task])))
         else:
             free = next(gaps for gaps in self.cores[machine] if gaps.fits(taken, end))
             undo.append((free, free.take(taken, end)))
@@ -97,7 +96,7 @@ class InsertionSchedule(PartialSchedule):
     def _first_fit(self, task: int, machine: int, earliest: float, length: float) -> float:
         """Return the first start at which the cores that a task needs are free for so long."""
         if self._profiles:
-            return self._profiles[machine].first_fit(earliest, length, self._width[task])
+            return self._profiles[machine].first_fit(earliest, length, self.width[task])
         return min(gaps.first_fit(earliest, length) for gaps in self.cores[machine])
 
     def _ready(self, task: int, machine: int) -> float:
@@ -144,7 +143,7 @@ class InsertionSchedule(PartialSchedule):
     def _options(self, task: int, machine: int, earliest: float) -> list[tuple[float, float]]:
         """Return from when, and until when, the cores that a task needs are free; rising."""
         if self._profiles:
-            return self._profiles[machine].options(earliest, self._width[task])
+            return self._profiles[machine].options(earliest, self.width[task])
         return sorted({gap for gaps in self.cores[machine] for gap in gaps.after(earliest)})
 
     def _arrival(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.numeric.jit import part
+from makespan.core.numeric.binding import bind
+from makespan.core.numeric.jit import Loop, part
 from makespan.core.numeric.random import next_minimal
 from makespan.core.numeric.sorting import inverse
 from makespan.taskgraph.limits import latest_ends
@@ -31,12 +31,22 @@ def search_columns(problem: TaskGraph, machine: Integers, order: Integers) -> di
     }  # fmt: skip
 
 
-def run_in_slices(run: Callable[[int], Any], moves: int, step: int, control: Control) -> None:
-    """Try the moves, ``step`` or one between two looks at the clock, until the time is up."""
-    for first, after in pairwise([*range(0, moves, max(1, step)), moves]):
+def searched(
+    loop: Loop, given: dict[str, Any], moves: int, steps: int, at_once: int, control: Control,
+    **numbers: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """Try moves of so many steps each, until the time is up; return the columns then.
+
+    There are ``at_once`` steps, or one move, between two looks at the clock.
+    """
+    form, column = loop.chosen(moves * steps)
+    columns = {name: column(each) for name, each in given.items()}
+    run = bind(form, **columns, all_evaluations=moves, **numbers)
+    for first, after in pairwise([*range(0, moves, max(1, at_once // steps)), moves]):
         run(after - first)
         if control.expired():
             break
+    return columns
 
 
 @part

@@ -26,7 +26,7 @@ from makespan.taskgraph.list_scheduling.assigned import (
 from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.list_scheduling.steps import placing_step
 from makespan.taskgraph.model.dag import rows_of
-from makespan.taskgraph.model.loops import graph_loop
+from makespan.taskgraph.model.loops import graph_loop, hold_in_order
 from makespan.taskgraph.needs import by_insertion, by_tries
 from makespan.taskgraph.problem import TaskGraph
 
@@ -303,12 +303,8 @@ def place_pairs(  # type: ignore[no-untyped-def]
             start[task] = max(arrival[here], core_free[first_core[where] + held[task] - 1])
         end[task] = start[task] + seconds[here]
         if end[task] > start[task]:
-            core, behind = first_core[where], first_core[where + 1] - held[task]
-            while core < behind and core_free[core + held[task]] < end[task]:
-                core_free[core] = core_free[core + held[task]]
-                core += 1
-            for each in range(core, core + held[task]):
-                core_free[each] = end[task]
+            core, behind = first_core[where], first_core[where + 1]
+            hold_in_order(core, behind, held[task], end[task], core_free)
             for index in range(count):
                 other = ready[index]
                 if best[other] == where or (chooses == 2 and second[other] == where):
