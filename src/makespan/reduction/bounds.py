@@ -145,7 +145,10 @@ def _whole(value: Any, between: Any, scale: Fraction) -> int:
 def _both_ways(problem: Reduction) -> dict[str, float]:
     """Return the bounds on an all-reduce, whose segments are combined on any machine."""
     least, machines = np.array([problem.sizes.min()]), len(problem.machines)
-    grown = [_from_any(problem, least, part) for part in ("reduce", "broadcast")]
+    grown: list[float] = []
+    for part in ("reduce", "broadcast"):  # of one segment, whatever machine is the root
+        length, period, *_, unit = _Least.of(problem, least, part).in_units()
+        grown.append(float(arrivals(machines, length, period, length)[-1] * unit))
     values = {"growth": sum(grown), "ports": 0.0, "path": 0.0}
     latency, transfer = (least_between(table) for table in (problem.latency, problem.transfer))
     once = float(problem.sizes.sum()) * transfer * (machines - 1)
@@ -175,13 +178,6 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
     known = max(values.values())
     values["completions"] = least_seconds(machines, problem.items, times, known) * (1 - ROUNDING)
     return values
-
-
-def _from_any(problem: Reduction, sizes: Floats, part: Collective) -> float:
-    """Return how long a segment takes at least to or from all, whatever machine is the root."""
-    costs = _Least.of(problem, sizes, part)
-    length, period, _, _, _, unit = costs.in_units()
-    return float(arrivals(len(problem.machines), length, period, length)[-1] * unit)
 
 
 def dealt(problem: Reduction, holds: Any, lacks: Any, *, back: bool) -> dict[str, float]:

@@ -23,7 +23,10 @@ def answer(problem: TaskGraph, schedule: Schedule) -> dict[str, Any]:
     are of the copy that ends first, and ``copies`` lists the machines of all copies.
     """
     copies = Copies(problem, schedule) if problem.duplication else None
-    rows = _rows(schedule) if copies is None else copies.row[copies.earliest[copies.earliest >= 0]]
+    rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
+    rows = rows[np.argsort(schedule.item[rows], kind="stable")]
+    if copies is not None:
+        rows = copies.row[copies.earliest[copies.earliest >= 0]]
     tasks = problem.named(schedule.item[rows].tolist())
 
     def by_task(values: Any) -> dict[str, Any]:
@@ -54,12 +57,6 @@ def taken(problem: TaskGraph, schedule: Schedule) -> Floats:
         target = problem.dag.target[schedule.item[transfers]]
         np.minimum.at(times, target, schedule.start[transfers])
     return times
-
-
-def _rows(schedule: Schedule) -> np.ndarray:
-    """Return the rows of tasks, in the order of the tasks."""
-    rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
-    return rows[np.argsort(schedule.item[rows], kind="stable")]
 
 
 def lines(problem: TaskGraph, schedule: Schedule, *, most: int = SHOWN) -> list[str]:

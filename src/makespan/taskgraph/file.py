@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -329,7 +329,7 @@ def _edges(dag: Dag) -> list[dict[str, Any]]:
 
 def _columns(dag: Dag) -> dict[str, Any]:
     entry: dict[str, Any] = {"work": dag.work.tolist()}
-    if not _are_default(dag.names):
+    if dag.names != Numbered("T", len(dag), first=1):
         entry["names"] = list(dag.names)
     if len(dag.own):
         entry["durations"] = dag.durations.tolist()
@@ -339,10 +339,6 @@ def _columns(dag: Dag) -> dict[str, Any]:
     if len(dag.source):
         entry |= {name: getattr(dag, name).tolist() for name in ("source", "target", "size")}
     return entry
-
-
-def _are_default(names: Sequence[str]) -> bool:
-    return names == Numbered("T", len(names), first=1)
 
 
 def schema() -> dict[str, Any]:

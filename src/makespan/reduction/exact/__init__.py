@@ -39,7 +39,10 @@ class Model(ABC):
     first: ClassVar[int]
     held: dict[tuple[int, int], Any]
 
-    def __init__(self, problem: Reduction, control: Control, incumbent: Schedule) -> None:
+    def __init__(
+        self, problem: Reduction, control: Control, incumbent: Schedule, least: float,
+        in_order_of_arrival: bool,
+    ) -> None:  # fmt: skip
         from makespan.backends.cp_sat import library
 
         self.problem, self.incumbent, self.control = problem, incumbent, control
@@ -48,6 +51,15 @@ class Model(ABC):
         self.unit = float(problem.unit or 1)
         self.most = round(incumbent.makespan / self.unit)
         self.model: Any = library().CpModel()
+        self._finish(self._variables(round(least / self.unit)), self._ports(), in_order_of_arrival)
+
+    @abstractmethod
+    def _variables(self, least: int) -> Any:
+        """Add the variables, and what holds between them; return the end, at least so late."""
+
+    @abstractmethod
+    def _ports(self) -> Iterable[list[Part]]:
+        """Ports and units take one at a time; return what each unit does."""
 
     def _look(self) -> None:
         """Give up where the time is up."""

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.control import Control
 from makespan.core.schedule import Schedule
 from makespan.reduction.exact import Model, Part
-from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Sends, costs_of, sends_of, shared_links, tables_of
 from makespan.reduction.timing import in_order
 
@@ -26,16 +24,8 @@ class AllreduceModel(Model):
 
     first = 0
 
-    def __init__(
-        self,
-        problem: Reduction,
-        control: Control,
-        incumbent: Schedule,
-        least: float,
-        in_order_of_arrival: bool,
-    ) -> None:
-        super().__init__(problem, control, incumbent)
-        model = self.model
+    def _variables(self, least: int) -> Any:
+        problem, model = self.problem, self.model
         self.tables = tables_of(problem).over(self.machines)
         self.transfer, self.latency, self.reduce, self.size, _ = self.tables
         self.keys = [(i, k) for k in range(self.segments) for i in range(self.machines)]
@@ -55,7 +45,7 @@ class AllreduceModel(Model):
             for way, pair in enumerate([(i, j), (j, i)])
             if i != j and self.transfer[pair] >= 0
         }
-        end = model.new_int_var(round(least / self.unit), self.most, "end")
+        end = model.new_int_var(least, self.most, "end")
         for k in range(self.segments):
             model.add_exactly_one(self.home[i, k] for i in range(self.machines))
         for i, k in self.keys:
@@ -67,7 +57,7 @@ class AllreduceModel(Model):
             model.add(self.held[i, k] == self.ready[i, k]).only_enforce_if(self.home[i, k])
             model.add(self.start[0][i, k] >= self.ready[i, k])
             model.add(end >= self.held[i, k])
-        self._finish(end, self._ports(), in_order_of_arrival)
+        return end
 
     def schedule(self, value: Any) -> Schedule:
         """Return the plan of a solution, of which ``value`` gives the variables."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from makespan.core.control import Control
 from makespan.core.schedule import Schedule
 from makespan.reduction.exact import Model, Part
 from makespan.reduction.heuristics.symmetry import (
@@ -36,20 +35,12 @@ class BroadcastModel(Model):
 
     first = 1
 
-    def __init__(
-        self,
-        problem: Reduction,
-        control: Control,
-        incumbent: Schedule,
-        least: float,
-        in_order_of_arrival: bool,
-    ) -> None:
-        super().__init__(problem, control, incumbent)
-        model = self.model
+    def _variables(self, least: int) -> Any:
+        problem, model = self.problem, self.model
         tables = broadcast_of(problem).over(self.machines)
         self.transfer, self.latency, self.prepare, self.size, _ = tables
         self.shared, self.ahead, self.links = links_of_copies(problem, tables)
-        end = model.new_int_var(round(least / self.unit), self.most, "end")
+        end = model.new_int_var(least, self.most, "end")
         holds, lacks = problem.statement.copied
         self.holds = holds
         others = lacks if problem.statement.combining else ~holds  # who may forward a copy
@@ -77,7 +68,7 @@ class BroadcastModel(Model):
                     if (j, k, i) in self.given:
                         model.add_bool_or(givers).only_enforce_if(self.given[j, k, i])
             model.add(when <= end)
-        self._finish(end, self._ports(), in_order_of_arrival)
+        return end
 
     def schedule(self, value: Any) -> Schedule:
         """Return the plan of a solution, of which ``value`` gives the variables."""

@@ -41,6 +41,10 @@ INPUT, OUTPUT, SCRATCH = "i", "o", "s"
 RECEIVING = ("r", "rcs", "rrs", "rrc", "rrcs")
 SENDING = ("s", "rcs", "rrs", "rrcs")
 COMBINING = ("rrs", "rrc", "rrcs")
+USING = {
+    "src": ("s", "cpy", "re", "rrs", "rrc", "rrcs"), "dst": ("r", "cpy", "re", "rcs", "rrc", "rrcs")
+}  # fmt: skip
+"""The steps that use the cell of their own GPU that ``src`` or ``dst`` names."""
 
 
 class Cell(NamedTuple):
@@ -218,18 +222,12 @@ def _block(
                 mistakes.add(f"{here}.type", f"{kind!r} needs a peer, which its tb lacks")
         count = 0 if kind == "nop" else _whole(each, "cnt", here, mistakes, 1)
         cells = {}
-        for end in ("src", "dst"):
-            cells[end] = _cell(each, end, here, mistakes, sizes, count, _used(kind, end))
+        for end, using in USING.items():
+            cells[end] = _cell(each, end, here, mistakes, sizes, count, kind in using)
         waits = [_whole(each, key, here, mistakes) for key in ("depid", "deps")]
         known = (waits[0], waits[1]) if waits[0] >= 0 else None
         block.steps.append(Step(kind, cells["src"], cells["dst"], count, known))
     return block
-
-
-def _used(kind: str, end: str) -> bool:
-    """Whether a step uses the cell of its own GPU that ``src`` or ``dst`` names."""
-    return kind in (("s", "cpy", "re", "rrs", "rrc", "rrcs") if end == "src" else
-                    ("r", "cpy", "re", "rcs", "rrc", "rrcs"))  # fmt: skip
 
 
 def _cell(

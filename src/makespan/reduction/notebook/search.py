@@ -212,7 +212,9 @@ def search(
     layers = columns.layers(cut)
     if layers is None:
         return None
-    value, final = _best_states(layers[-1].states[:, 2 * machines], columns.whole)
+    ends = layers[-1].states[:, 2 * machines]
+    value = ends.min()
+    final = np.flatnonzero(ends == value if columns.whole else ends <= value * (1 + CLOSE))
     good = _leading_to(layers, final)
     optimal = _count(layers, good)
     tested = math.prod(columns.links[1:].sum(axis=1).tolist()) ** segments
@@ -238,12 +240,6 @@ def _first_cut(columns: Columns) -> Any:
         return None
     reached = layers[-1].states[:, 2 * columns.machines].min()
     return reached if columns.whole else reached * (1 + CLOSE)
-
-
-def _best_states(ends: Any, whole: bool) -> tuple[Any, Any]:
-    value = ends.min()
-    near = ends == value if whole else ends <= value * (1 + CLOSE)
-    return value, np.flatnonzero(near)
 
 
 def _leading_to(layers: list[_Layer], final: Integers) -> list[Any]:

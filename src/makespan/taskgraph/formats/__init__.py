@@ -53,7 +53,8 @@ def problem_in(text: str, suffix: str, name: str, network: Network | None = None
     with headed(name):
         if not text.strip():
             raise FileError("is empty")
-        dag = _dag_in(text, suffix)
+        module, _, reader = READERS[suffix].partition(":")
+        dag: Dag = getattr(import_module(f"{__name__}.{module}"), reader)(text)
         if network is not None:
             return TaskGraph(dag, network)
         return on_equal_machines(dag, BYTES_PER_SECOND if suffix in IN_BYTES else 1.0)
@@ -84,9 +85,3 @@ READERS = {
     ".xml": "xml:read_dax",
 }
 """Module and function that read a text, by suffix."""
-
-
-def _dag_in(text: str, suffix: str) -> Dag:
-    module, _, name = READERS[suffix].partition(":")
-    dag: Dag = getattr(import_module(f"{__name__}.{module}"), name)(text)
-    return dag

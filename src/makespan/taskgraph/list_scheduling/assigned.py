@@ -193,7 +193,8 @@ def fallback_plan(problem: TaskGraph, control: Control) -> Schedule:
     if control.incumbent is not None and control.incumbent.schedule is not None:
         return control.incumbent.schedule
     alone = on_one_machine(problem)
-    return min(alone, appended(problem), key=_end) if is_compiled(problem) else alone
+    plans = [alone, appended(problem)] if is_compiled(problem) else [alone]
+    return min(plans, key=lambda plan: plan.makespan)
 
 
 def appended(problem: TaskGraph) -> Schedule:
@@ -208,10 +209,6 @@ def appended(problem: TaskGraph) -> Schedule:
     (order,), written = readonly(by_level(dag, levels(dag, *weights(problem)))), placed(problem)
     bind(append_some, **columns(problem), **written)(order)
     return planned(problem, written["machine"], written["start"], written["end"])
-
-
-def _end(schedule: Schedule) -> float:
-    return schedule.makespan
 
 
 def on_one_machine(problem: TaskGraph) -> Schedule:

@@ -126,7 +126,11 @@ class InsertionSchedule(PartialSchedule):
             start = self._first_fit(task, machine, ready, length)
             return Placement(machine, start, start, start + length, waited)
         ended = max([ready, *(self.end[self._source[edge]] for edge in edges)])
-        for taken, until in self._options(task, machine, ended):
+        if self._profiles:
+            options = self._profiles[machine].options(ended, self.width[task])
+        else:
+            options = sorted({gap for gaps in self.cores[machine] for gap in gaps.after(ended)})
+        for taken, until in options:
             kept, recorded = len(undo), len(rows)
             clock, waited = taken, 0.0
             for edge in edges:
@@ -139,12 +143,6 @@ class InsertionSchedule(PartialSchedule):
         if not self.has_cores(task, machine):
             return Placement(machine, FOREVER, FOREVER, FOREVER, 0.0)
         raise AssertionError("the last gap of a machine has no end")
-
-    def _options(self, task: int, machine: int, earliest: float) -> list[tuple[float, float]]:
-        """Return from when, and until when, the cores that a task needs are free; rising."""
-        if self._profiles:
-            return self._profiles[machine].options(earliest, self.width[task])
-        return sorted({gap for gaps in self.cores[machine] for gap in gaps.after(earliest)})
 
     def _arrival(
         self, edge: int, machine: int, earliest: float, undo: Undo, rows: list[Moved]

@@ -13,7 +13,6 @@ from makespan.taskgraph.levels import by_level, ranks, ready_by_level, weights
 from makespan.taskgraph.list_scheduling.assigned import cannot_end, fallback_plan
 from makespan.taskgraph.list_scheduling.insertion import (
     InsertionSchedule,
-    Undo,
     inserted,
     log_insertion,
 )
@@ -171,7 +170,8 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
                 )
                 trial.append((successor, plan.place(successor, option.machine)[1]))
                 latest = max(latest, option.end)
-            _take_away(plan, [(task, undo), *trial])
+            for each, taken in reversed([(task, undo), *trial]):
+                plan.take_away(each, taken)
             options.append((latest, placed.end, machine))
         plan.place(task, min(options)[2])
         if following is not None:
@@ -180,8 +180,3 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
     schedule = plan.schedule()
     log_insertion(problem, control, schedule, order, rank, "rank", following, "with successors")
     return Solution(schedule=schedule)
-
-
-def _take_away(plan: InsertionSchedule, placed: list[tuple[int, Undo]]) -> None:
-    for task, undo in reversed(placed):
-        plan.take_away(task, undo)
