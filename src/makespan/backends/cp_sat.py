@@ -229,14 +229,10 @@ def search(
 
     Parameters
     ----------
-    model
-        A built model, with its hint where there is one.
     control
         The clock, the seed, and the progress callback, which is called in this thread.
     in_seconds
         What the objective stands for, for the progress callback; None: nothing is reported.
-    workers
-        Threads of the search.
     presolve
         Whether the model is simplified first. With intervals, the presolve of CP-SAT 9.15 has
         been seen to find feasible models infeasible from sums of about 2^31 on.

@@ -36,8 +36,6 @@ class Scenarios:
 
     Parameters
     ----------
-    problem
-        What is planned.
     tasks
         Shape (scenarios, tasks, machines); one for all tasks, or machines, stands for as many.
     edges

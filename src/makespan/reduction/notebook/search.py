@@ -52,15 +52,7 @@ class _Layer(NamedTuple):
 
 
 class Columns:
-    """The walk over the columns for one problem's costs.
-
-    Parameters
-    ----------
-    transfer, latency, reduce, size
-        As the rules take them: whole numbers, or floats.
-    control
-        Asked between slices of the search.
-    """
+    """The walk over the columns for one problem's costs: whole numbers, or floats."""
 
     def __init__(
         self, transfer: Any, latency: Any, reduce: Any, size: Any, control: Control

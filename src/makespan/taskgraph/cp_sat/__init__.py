@@ -43,16 +43,7 @@ class LateError(Exception):
 class Parts(ABC):
     """The parts of a model, in units of time.
 
-    Parameters
-    ----------
-    problem, control
-        Of the solve; while parts are added the clock is looked at.
-    scaling
-        The unit.
-    plan
-        The best plan known.
-    until
-        The end of any plan worth a search, in seconds; whatever takes longer is ruled out.
+    ``plan`` is the best one known; what takes longer than ``until``, in seconds, is ruled out.
 
     Attributes
     ----------

@@ -44,13 +44,7 @@ Moved = tuple[int, int, int, float, float]
 
 
 class PartialSchedule:
-    """A plan to which tasks are added one after another.
-
-    Attributes
-    ----------
-    machine, start, end
-        Machine and times of the placed tasks; machine -1 for those not placed yet.
-    """
+    """A plan to which tasks are added one after another; ``machine`` is -1 for those to come."""
 
     def __init__(self, problem: TaskGraph) -> None:
         dag, routing, count = problem.dag, problem.network.routing, len(problem.dag)

@@ -53,16 +53,8 @@ def searched(
 def draw_task(state, order, end, due, cause, late):  # type: ignore[no-untyped-def]
     """Return a task and the state: any, or half of the time one that the last end waits for.
 
-    Parameters
-    ----------
-    state
-        Of :func:`~makespan.core.numeric.random.next_minimal`.
-    order, end, due
-        The tasks, when each ends and is due.
-    cause
-        (task) The task that it waits for, -1 for none.
-    late
-        How late the plan is; if it is, the chain is that of the task that is latest.
+    ``cause`` (task) is the task that it waits for, -1 for none. Where the plan is ``late``, the
+    chain is that of the task that is latest.
     """
     count = len(order)
     state = next_minimal(state)

@@ -37,23 +37,9 @@ SECONDS_THINNED = 1e-6
 class DuplicationSchedule:
     """The state of machines under a plan that grows by insertion, with copies of predecessors.
 
-    Parameters
-    ----------
-    problem
-        With duplication; transfers wait for nothing.
-    order
-        All tasks, predecessors first.
-    earliest
-        A lower bound on the start of each task, to give up early.
-    most
-        Copies of predecessors, and of theirs, that are tried for one task on one machine.
-
-    Attributes
-    ----------
-    placed
-        How many tasks of the order are placed.
-    width
-        Free times of a core that there is room for.
+    Of the ``order`` the first tasks are ``placed``. ``earliest`` bounds their starts from below, to
+    give up early; at ``most`` so many copies of predecessors, and of theirs, are tried for one task
+    on one machine. There is room for ``width`` free times of a core.
     """
 
     def __init__(self, problem: TaskGraph, order: Integers, earliest: Floats, most: int) -> None:

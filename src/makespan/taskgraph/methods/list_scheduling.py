@@ -26,17 +26,8 @@ from makespan.taskgraph.problem import TaskGraph
 class Ready:
     """Released tasks whose predecessors have all ended, in the order of their priority.
 
-    Parameters
-    ----------
-    dag
-        The graph.
-    *priority
-        A value per task: the greatest is taken first, ties by the next column, then by lowest task.
-
-    Attributes
-    ----------
-    time
-        Now, seconds.
+    Each ``priority`` has a value per task: the greatest is taken first, ties by the next column,
+    then by lowest task. ``time`` is now, seconds.
     """
 
     def __init__(self, dag: Dag, *priority: Floats) -> None:

@@ -77,12 +77,7 @@ Entry = Mapping[str, Found]
 class Column:
     """Works of nodes, or sizes of edges, and what was noted while they were read.
 
-    Parameters
-    ----------
-    quantity
-        What is looked for.
-    place
-        Says where a value stands, from its ``where`` and its key.
+    ``place`` says where a value stands, from its ``where`` and its key.
     """
 
     def __init__(self, quantity: Quantity, place: Callable[[Any, str], str]) -> None:

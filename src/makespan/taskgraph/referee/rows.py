@@ -20,12 +20,7 @@ SHORT = 2**16  # integers below are sorted in linear time
 class Rows:
     """The rows of a schedule, beside the problem it is said to solve.
 
-    Parameters
-    ----------
-    row
-        The row of each execution of a task.
-    hops
-        The rows of transfers.
+    ``row`` is that of each execution of a task, ``hops`` are those of transfers.
     """
 
     def __init__(
