@@ -69,6 +69,10 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.execute.pools.executor": ("Executor",),
         "makespan.execute.pools.map": ("forget", "imap", "map"),
     },
+    "makespan.independent": {
+        "makespan.independent.batching": ("micro_batches",),
+        "makespan.independent.experts": ("Placement", "place_experts"),
+    },
     "makespan.partition": {
         "makespan.partition.model.curves": ("Curve", "Samples"),
     },
