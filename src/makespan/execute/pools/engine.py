@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import socket
-import tempfile
 import time
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Listener
-from pathlib import Path
-from queue import SimpleQueue
 from threading import Thread
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from makespan.core.errors import ExecutionError, InputError
 from makespan.execute.dealing.engine import Held, Outcome, Packed, Window, WorkerInfo, WorkerLost
 from makespan.execute.dealing.items import Files, Items
-from makespan.execute.dealing.rival import OwnMap
 from makespan.execute.dealing.state import Job
 from makespan.execute.pickles import SLICED, outcome_of, payload, refuse_unpicklable
-from makespan.execute.pools.slot import Inside, Line, Where
+from makespan.execute.pools.reception import Pool, Reception, Slot
+from makespan.execute.pools.slot import Inside, Line, serve, serve_inside
 from makespan.execute.remote import Call, Here, _dumps
 from makespan.execute.travel import NAME  # noqa: F401 - what workers return is known by it
 
@@ -55,50 +50,6 @@ class PoolJob(Job):
     sent: bytes | None
 
 
-class Pool(Protocol):
-    """What starts slots.
-
-    ``host`` is this machine's address for its slots; None where they are on it. ``inside`` says
-    that slots are threads of this process; ``own_map`` is what the pool itself offers.
-    """
-
-    host: str | None
-    inside: bool
-    own_map: OwnMap | None
-
-    def overhead(self, slots: int) -> float | None:
-        """Return what a task of its own map loses, by tasks that do nothing; None: no answer."""
-
-    def count(self) -> int:
-        """Return how many slots there may be now."""
-
-    def start(self, serve: Callable[..., None], where: Any, name: str) -> Future[Any]:
-        """Begin to call ``serve(where, name)`` in a slot; the future is done when that has ended.
-
-        Raises :class:`ExecutionError` where the pool can't any more.
-        """
-
-    def why(self, ended: Future[Any]) -> str:
-        """Say what became of a slot that has hung up, as a predicate."""
-
-    def close(self) -> None:
-        """Leave nothing behind."""
-
-    def end(self, name: str, *, idle: bool) -> None:
-        """See to it that a slot ends, which has nothing to do any more where it is ``idle``."""
-
-
-class _Slot:
-    """A worker: its line, what waits to be written, what is expected from it, and what it has."""
-
-    def __init__(self, line: Line | Inside, info: WorkerInfo, same_clock: bool) -> None:
-        self.line, self.info, self.same_clock = line, info, same_clock
-        self.outbox: SimpleQueue[Any] = SimpleQueue()
-        self.expected: dict[Any, asyncio.Future[Any]] = {}
-        self.working: set[str] = set()
-        self.ended: Future[Any] = Future()
-
-
 class PoolEngine:
     """Slots of a pool as workers, for one job; ``async with`` it.
 
@@ -113,7 +64,7 @@ class PoolEngine:
     def __init__(self, pool: Pool, job: PoolJob) -> None:
         self.pool, self.job = pool, job
         self.workers: dict[str, WorkerInfo] = {}
-        self._slots: dict[str, _Slot] = {}
+        self._slots: dict[str, Slot] = {}
         self._running: dict[str, Future[Any]] = {}
         self._numbers = iter(range(10**12))
         self._prefix = uuid.uuid4().hex
@@ -124,7 +75,7 @@ class PoolEngine:
 
     async def __aenter__(self) -> PoolEngine:
         if not self.pool.inside:
-            self._listen()
+            self._reception = Reception(self.pool.host, self._meet)
         try:
             self._grow()
             self._growing = asyncio.ensure_future(self._keep_growing())
@@ -142,7 +93,7 @@ class PoolEngine:
             slot.outbox.put(None)
             slot.line.close()
         if not self.pool.inside:
-            await asyncio.to_thread(self._deafen)
+            await asyncio.to_thread(self._reception.close)
         for name, future in self._running.items():
             if not future.cancel():
                 self.pool.end(name, idle=name in idle)
@@ -154,40 +105,6 @@ class PoolEngine:
                     one.exception()
         self.pool.close()
 
-    def _listen(self) -> None:
-        """Wait for slots that call."""
-        key = secrets.token_bytes(32)
-        self._folder = tempfile.TemporaryDirectory(prefix="makespan-")
-        address: Any = (self.pool.host or "127.0.0.1", 0)
-        if self.pool.host is None and hasattr(socket, "AF_UNIX"):
-            address = str(Path(self._folder.name, "line"))
-        try:
-            self._listener = Listener(address, backlog=128, authkey=key)
-        except OSError:  # the folder's name is too long for the address of a socket
-            self._listener = Listener(("127.0.0.1", 0), backlog=128, authkey=key)
-        self._where = Where(self._listener.address, key)
-        Thread(target=self._accept, name="makespan-slots", daemon=True).start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection = self._listener.accept()
-            except Exception as error:  # whoever it was has no key, or has gone
-                if self._closing:
-                    return
-                log.debug("a call was refused: %s", error)
-                continue
-            self._meet(Line(connection))
-
-    def _deafen(self) -> None:
-        """Wait for nobody any more."""
-        family = socket.AF_UNIX if isinstance(self._where.address, str) else socket.AF_INET
-        with suppress(OSError), socket.socket(family) as last:
-            last.connect(self._where.address)
-        with suppress(OSError):
-            self._listener.close()
-        self._folder.cleanup()
-
     def _meet(self, line: Line | Inside) -> None:
         Thread(target=self._read, args=(line,), name="makespan-read", daemon=True).start()
 
@@ -197,11 +114,11 @@ class PoolEngine:
 
     def _read(self, line: Line | Inside) -> None:
         """Take what a slot says, in a thread."""
-        slot: _Slot | None = None
+        slot: Slot | None = None
         try:
             _, name, host, process = line.receive()
             info = WorkerInfo(name, f"{host}:{process}", 1)
-            slot = _Slot(line, info, host == socket.gethostname())
+            slot = Slot(line, info, host == socket.gethostname())
             self._soon(self._join, slot)
             while True:
                 what, number, found = line.receive()
@@ -224,7 +141,7 @@ class PoolEngine:
         if slot is not None:
             self._soon(self._leave, slot)
 
-    def _write(self, slot: _Slot) -> None:
+    def _write(self, slot: Slot) -> None:
         """Say to a slot what is to be said, in a thread."""
         while (entry := slot.outbox.get()) is not None:
             message, sent = entry
@@ -237,7 +154,7 @@ class PoolEngine:
             if sent is not None:
                 self._soon(_settle, sent)
 
-    def _join(self, slot: _Slot) -> None:
+    def _join(self, slot: Slot) -> None:
         name = slot.info.name
         if self._closing or name in self._slots:
             slot.line.close()
@@ -253,7 +170,7 @@ class PoolEngine:
         self._came.set()
         self._changed(slot.info)
 
-    def _leave(self, slot: _Slot) -> None:
+    def _leave(self, slot: Slot) -> None:
         info = slot.info
         slot.outbox.put(None)
         if self._slots.get(info.name) is not slot:
@@ -280,10 +197,10 @@ class PoolEngine:
         try:
             if self.pool.inside:
                 ours, theirs = Inside.pair()
-                self._running[name] = self.pool.start(_attend_inside, theirs, name)
+                self._running[name] = self.pool.start(serve_inside, theirs, name)
                 self._meet(ours)
             else:
-                self._running[name] = self.pool.start(_serve, self._where, name)
+                self._running[name] = self.pool.start(serve, self._reception.where, name)
         except ExecutionError as error:
             self._broken = str(error)
             self._came.set()
@@ -349,7 +266,7 @@ class PoolEngine:
         count = len(text) + sum(buffer.raw().nbytes for buffer in buffers)
         return Packed(low, high, [text, *buffers], count, {})
 
-    def _slot(self, worker: WorkerInfo) -> _Slot:
+    def _slot(self, worker: WorkerInfo) -> Slot:
         slot = self._slots.get(worker.name)
         if slot is None or slot.info is not worker:
             raise WorkerLost(worker.name)
@@ -427,7 +344,7 @@ def _part(data: Any, low: int, high: int) -> Any:
     return list(data[low:high]) if isinstance(data, SLICED) else [data[n] for n in range(low, high)]
 
 
-def _resolve(slot: _Slot, number: Any, found: Any) -> None:
+def _resolve(slot: Slot, number: Any, found: Any) -> None:
     slot.working.discard(number)
     future = slot.expected.get(number)
     if future is not None and not future.done():
@@ -437,18 +354,3 @@ def _resolve(slot: _Slot, number: Any, found: Any) -> None:
 def _settle(future: asyncio.Future[Any]) -> None:
     if not future.done():
         future.set_result(None)
-
-
-def _serve(where: Where, name: str) -> None:
-    from makespan.execute.pools.slot import serve
-
-    serve(where, name)
-
-
-def _attend_inside(line: Inside, name: str) -> None:
-    """Be a slot in a thread of this process."""
-    from makespan.execute import remote
-    from makespan.execute.pools.slot import attend
-
-    with suppress(EOFError):
-        attend(line, name, remote.work, remote.taken_back, leaves=False)

@@ -26,9 +26,10 @@ from makespan.execute.dealing.rival import WORTH_MEASURING, OwnMap
 from makespan.execute.execution import Execution
 from makespan.execute.loop import own_loop
 from makespan.execute.pickles import payload, pickled
-from makespan.execute.pools.engine import Pool, PoolEngine, PoolJob
+from makespan.execute.pools.engine import PoolEngine, PoolJob
 from makespan.execute.pools.executors import Executors
 from makespan.execute.pools.processes import Processes
+from makespan.execute.pools.reception import Pool
 from makespan.execute.progress import Progress, teller
 from makespan.execute.remote import Call
 

@@ -107,6 +107,14 @@ def serve(where: Where, name: str) -> None:
         attend(Line(connection), name, remote.work, remote.taken_back)
 
 
+def serve_inside(line: Inside, name: str) -> None:
+    """Be a slot in a thread of the client's process."""
+    from makespan.execute import remote
+
+    with suppress(EOFError):
+        attend(line, name, remote.work, remote.taken_back, leaves=False)
+
+
 def attend(
     line: Line | Inside,
     name: str,
