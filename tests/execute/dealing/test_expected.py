@@ -13,6 +13,7 @@ from makespan.execute import dask
 from makespan.execute.dask import ItemsFailed
 from makespan.execute.dealing.expected import Ordered, ordered, size_that_explains
 from makespan.execute.dealing.items import Items, Stream
+from tests.execute.dealing.engine import InProcess
 from tests.execute.dealing.virtual import Sleeps, dealt
 
 
@@ -127,3 +128,11 @@ def test_a_long_item_at_the_end_costs_less(client: Any) -> None:
     _, late = dealt(client, Sleeps(durations), range(201))
     assert seconds < 1.1
     assert late > 1.5
+
+
+def test_an_expected_item_waits_for_who_has_room() -> None:
+    """The list of Ray's issue 29453, in tenths of seconds: to its bound."""
+    durations = [0.1, 0.2, 0.1, 1.0, 0.3, 0.1, 0.4, 1.0, 0.1, 0.3, 0.2, 1.0]
+    items = Ordered(Items(range(12)), np.array(durations))
+    _, seconds = dealt(InProcess(4), Sleeps(durations), items)
+    assert seconds <= 1.05 * sum(durations) / 4

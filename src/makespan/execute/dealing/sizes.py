@@ -43,6 +43,10 @@ class Sizes:
             speeds = {name: float(self._threads(name)) for name in names}
             left = {name: backlog.items(name) * self.run.item for name in names}
             least = dict.fromkeys(names, 0.0)
+        if self.items.order is not None:  # what an item takes is known: it waits for who has room
+            end = (load + sum(left.values())) / sum(speeds.values())
+            item = self.items.load_of(first.low, first.low + 1)
+            free = [one for one in free if not left[one] or end * speeds[one] - left[one] >= item]
         those = [name for name in free if idle[name]] or free
         found = next_piece(load, those, left, speeds, least, tiny=PER_CHUNK, few=few)
         if found is None:
