@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from makespan.lab.run import Results as Results, experiment as experiment, records as records
     from makespan.lab.statement import read_experiment as read_experiment
     from makespan.partition.problem import Partition as Partition
+    from makespan.pipeline.model.stages import Stage as Stage
+    from makespan.pipeline.problem import Pipeline as Pipeline
     from makespan.reduction.problem import Reduction as Reduction
     from makespan.taskgraph.model.dag import Dag as Dag
     from makespan.taskgraph.model.network import Network as Network

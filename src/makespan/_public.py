@@ -54,6 +54,8 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.lab.overview": ("Overview", "report"),
         "makespan.independent.problem": ("IndependentTasks",),
         "makespan.partition.problem": ("Partition",),
+        "makespan.pipeline.model.stages": ("Stage",),
+        "makespan.pipeline.problem": ("Pipeline",),
         "makespan.reduction.problem": ("Reduction",),
         "makespan.taskgraph.model.dag": ("Dag",),
         "makespan.taskgraph.model.network": ("Network",),

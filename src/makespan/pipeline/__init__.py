@@ -1,0 +1,1 @@
+"""Pipelines: consecutive stages on unlike machines, data sets flow through."""
