@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from makespan.core.solution import Bound, Solution
@@ -95,8 +97,8 @@ def enforce_limits(problem: Pipeline, solution: Solution) -> Solution:
 
     Where no plan can keep a limit, says why.
     """
-    from dataclasses import replace
-
+    if not problem.limited:
+        return solution
     if solution.schedule is not None:
         values = values_of(problem, mapping_of(problem, solution.schedule.renamed(problem.machines)))
         if excess(problem, values) == 0.0:

@@ -10,7 +10,7 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Objective, Solution
 from makespan.pipeline.bounds import objective_bound, period_bounds
-from makespan.pipeline.chains import Cutter
+from makespan.pipeline.chains import Cutter, allowed_ends
 from makespan.pipeline.mapping import Mapping, fits, mapping_of, ranked, values_of, worth
 from makespan.pipeline.problem import Pipeline
 from makespan.pipeline.state_space import Costs
@@ -83,22 +83,12 @@ def cuts(problem: Pipeline, cutter: Cutter, sequence: Sequence[int], most: float
     if not edges:
         return
     yield Mapping.of(edges, sequence)
-    if problem.objective == "period" and problem.latency_limit is None:
+    if only_period(problem):
         return
     for factor in SLOWER:
         _, edges = cutter(sequence, min(cap, shortest * factor * (1 + 1e-12)), longest=False)
         if edges:
             yield Mapping.of(edges, sequence)
-
-
-def pace(problem: Pipeline) -> Floats:
-    """Return the seconds of all stages on each machine, in which those that can't run count double."""
-    if problem.stages.durations is None:
-        return float(problem.stages.work.sum()) / problem.speeds
-    table = problem.table
-    worst = np.where(np.isfinite(table), table, 0.0).max()
-    seconds: Floats = np.where(np.isfinite(table), table, 2.0 * worst).sum(axis=0)
-    return seconds
 
 
 def first_mapping(problem: Pipeline, cutter: Cutter, control: Control) -> Mapping | None:
@@ -109,14 +99,20 @@ def first_mapping(problem: Pipeline, cutter: Cutter, control: Control) -> Mappin
             break
         if problem.order == "given":
             sequence = sorted(sequence)
-        for mapping in cuts(problem, cutter, sequence, np.inf):
+        most = best.rank[1] if only_period(problem) and best.rank[0] == 0.0 else np.inf
+        for mapping in cuts(problem, cutter, sequence, most):
             best.offer(mapping)
     return best.mapping
 
 
+def only_period(problem: Pipeline) -> bool:
+    """Whether the period says all of a cut for a given sequence of machines."""
+    return problem.objective == "period" and problem.latency_limit is None
+
+
 def _sequences(problem: Pipeline, control: Control) -> Iterator[list[int]]:
     """Yield sequences of machines to be tried."""
-    seconds = pace(problem)
+    seconds = problem.pace
     order = np.argsort(seconds, kind="stable").tolist()
     room = np.argsort(-np.minimum(problem.memory, 1e300), kind="stable").tolist()
     most = min(len(order), len(problem.stages))
@@ -148,6 +144,8 @@ def best_fit(problem: Pipeline, most: float, seconds: Floats) -> list[int] | Non
     """
     costs = Costs.of(problem, most)
     count, left = len(problem.stages), np.ones(len(problem.machines), dtype=bool)
+    pairs = problem.per_unit[~np.eye(len(left), dtype=bool)]
+    ends = allowed_ends(problem.moved * float(pairs.min(initial=np.inf)), most)
     sequence: list[int] = []
     stage = 0
     while stage < count:
@@ -158,7 +156,7 @@ def best_fit(problem: Pipeline, most: float, seconds: Floats) -> list[int] | Non
             usable &= problem.moved[stage] * problem.per_unit[sequence[-1]] <= most
         else:
             usable &= costs.enter <= most
-        end = costs.far[stage]
+        end = ends[costs.far[stage]]
         machines = np.flatnonzero(usable & (end > stage))
         if not len(machines):
             return None

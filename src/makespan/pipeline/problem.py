@@ -212,6 +212,21 @@ class Pipeline(Pictured):
         return frozen(table)
 
     @cached_property
+    def pace(self) -> Floats:
+        """The seconds of all stages on each machine; those that can't run there count double."""
+        if self.stages.durations is None:
+            return float(self.stages.work.sum()) / self.speeds
+        finite = np.isfinite(self.table)
+        worst = float(np.where(finite, self.table, 0.0).max())
+        seconds: Floats = np.where(finite, self.table, 2.0 * worst).sum(axis=0)
+        return seconds
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is any limit."""
+        return any(each is not None for each in (self.period_limit, self.latency_limit, self.budget))
+
+    @cached_property
     def alike(self) -> bool:
         """Whether all machines and all links are the same, and the outside costs all the same."""
         durations, pairs = self.stages.durations, ~np.eye(len(self.machines), dtype=bool)

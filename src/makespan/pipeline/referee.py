@@ -181,6 +181,8 @@ def _handed_over(problem: Pipeline, schedule: Schedule, way: _Way) -> Iterator[V
         rows = _rows_by(schedule, kind, owner)
         there = rows >= 0
         expected[kind] += int(there.sum())
+        if not there.any() and not seconds.any() and (ready <= until).all():
+            continue
         yield from _one_hand_over(
             problem, schedule, kind, at, rows, there, seconds, units, peer, ready, until
         )
@@ -266,13 +268,13 @@ def _units(problem: Pipeline, schedule: Schedule) -> Iterator[Violation]:
 
 def _limits(problem: Pipeline, edges: Integers, groups: list[list[int]]) -> Iterator[Violation]:
     """Yield the limits that the mapping exceeds."""
+    limits = (problem.period_limit, problem.latency_limit, problem.budget)
+    if all(limit is None for limit in limits):
+        return
     period, latency = _pace(problem, edges.tolist(), groups)
     price = float(problem.price[[machine for group in groups for machine in group]].sum())
-    for name, value, limit in (
-        ("period", period, problem.period_limit),
-        ("latency", latency, problem.latency_limit),
-        ("budget", price, problem.budget),
-    ):
+    found = zip(("period", "latency", "budget"), (period, latency, price), limits, strict=True)
+    for name, value, limit in found:
         if limit is not None and value > limit * (1 + TOLERANCE):
             text = f"the {'price' if name == 'budget' else name} is {value!r}, above the limit {limit!r}"
             yield Violation(rule=name, message=text, excess=value - limit)

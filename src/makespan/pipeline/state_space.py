@@ -48,19 +48,23 @@ class Costs:
     leave: Floats
 
     @classmethod
-    def of(cls, problem: Pipeline, most: float = np.inf) -> Costs:
-        """Return the costs of a problem, of intervals that compute for ``most`` seconds at most."""
+    def of(cls, problem: Pipeline, most: float | Floats = np.inf) -> Costs:
+        """Return the costs of a problem, of intervals that compute for ``most`` seconds at most.
+
+        That is a number, or one for each machine.
+        """
         table, count = problem.table, len(problem.stages)
         runs = np.isfinite(table)
         zero = np.zeros((1, len(problem.machines)))
         sums = np.concatenate([zero, np.cumsum(np.where(runs, table, 0.0), axis=0)])
         held = np.concatenate([[0.0], np.cumsum(problem.held)])
         far = np.empty(sums.shape, dtype=np.int64)
+        limits = np.broadcast_to(most, len(problem.machines)).tolist()
         for machine in range(len(problem.machines)):
             room = held + problem.memory[machine] * (1 + 1e-12)
             far[:, machine] = np.searchsorted(held, room, side="right") - 1
-            if np.isfinite(most):
-                until = np.searchsorted(sums[:, machine], sums[:, machine] + most, side="right")
+            if np.isfinite(limit := limits[machine]):
+                until = np.searchsorted(sums[:, machine], sums[:, machine] + limit, side="right")
                 np.minimum(far[:, machine], until - 1, out=far[:, machine])
             if not runs[:, machine].all():
                 blocked = np.append(np.where(runs[:, machine], count, np.arange(count)), count)

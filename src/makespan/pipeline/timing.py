@@ -13,7 +13,7 @@ from makespan.core.numeric.jit import loop
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation import Replay
 from makespan.core.system.memory import claim
-from makespan.pipeline.mapping import Mapping, mapping_of, values_of
+from makespan.pipeline.mapping import Mapping, mapping_of, steps_of, values_of
 from makespan.pipeline.problem import Pipeline
 
 SECONDS_BEHIND = 2e-7
@@ -36,6 +36,7 @@ def scheduled(problem: Pipeline, mapping: Mapping) -> Schedule:
     Complexity: O(items × intervals).
     """
     edges, groups, moved = mapping.edges, mapping.groups, problem.moved
+    steps = steps_of(problem, mapping)
     claim(200.0 * problem.items * len(groups), "the activities of the data sets")
     turn = np.arange(problem.items)
     members = [np.array(group)[turn % len(group)] for group in groups]
@@ -49,7 +50,9 @@ def scheduled(problem: Pipeline, mapping: Mapping) -> Schedule:
     outside(Activity.SEND, members[0], moved[0])
     for at, machine in enumerate(members):
         first, last = edges[at], edges[at + 1]
-        if problem.stages.durations is None:
+        if len(groups[at]) == 1:
+            seconds = np.full(len(turn), steps.compute[at])
+        elif problem.stages.durations is None:
             seconds = float(problem.stages.work[first:last].sum()) / problem.speeds[machine]
         else:
             group = list(groups[at])
@@ -71,7 +74,7 @@ def scheduled(problem: Pipeline, mapping: Mapping) -> Schedule:
     kind, machine, peer = (column(place, np.int64) for place in range(3))
     amount, seconds, delay = (column(place, np.float64) for place in range(3, 6))
     item = np.repeat(turn, len(blocks))
-    release = turn * values_of(problem, mapping).period
+    release = turn * values_of(problem, mapping, steps).period
     start, end = _flow(problem, kind, machine, peer, item, seconds, delay, release)
     return Schedule.of_columns(
         problem.machines, kind=kind, machine=machine, peer=peer, item=item, amount=amount,

@@ -73,6 +73,8 @@ def _bisected(problem: Pipeline, control: Control, best: Best) -> tuple[bool, fl
     """
     low = max(bound.value for bound in period_bounds(problem))
     limit = np.inf if problem.period_limit is None else problem.period_limit * (1 + 1e-12)
+    if best.mapping is not None:
+        low = _relaxed(problem, control, best, low)
     most = best.rank[1] * STRICTLY if best.mapping is not None else min(limit, 1e299)
     while True:
         if best.mapping is not None and best.rank[1] * STRICTLY <= low:
@@ -96,17 +98,33 @@ def _bisected(problem: Pipeline, control: Control, best: Best) -> tuple[bool, fl
         most = high if high <= low * (1 + CLOSE) else (low + high) / 2
 
 
+def _relaxed(problem: Pipeline, control: Control, best: Best, low: float) -> float:
+    """Return the least period of mappings whose transfers take no time, or a bound on it."""
+    high = best.rank[1]
+    while high > low * (1 + CLOSE) and not control.expired():
+        most = (low + high) / 2
+        covered = covering(problem, _computing(problem, most), control)
+        if covered is None or not (covered.mappings or covered.complete):
+            break
+        if not covered.mappings:
+            low = most
+        else:
+            high = most
+            best.offer(covered.mappings[0])
+    return low
+
+
 def _within(
     problem: Pipeline, control: Control, most: float
 ) -> tuple[Mapping | None, bool] | None:
     """Return a mapping of a period of at most ``most``, or that there is none; None: stopped."""
+    covered = covering(problem, _computing(problem, most), control)
+    if covered is not None:
+        if not covered.mappings:  # not even without transfers
+            return (None, True) if covered.complete else None
+        if values_of(problem, covered.mappings[0]).period <= most * (1 + 1e-12):
+            return covered.mappings[0], True
     costs = Costs.of(problem, most)
-    ends = float(np.concatenate([costs.enter, costs.leave]).max())
-    slowest = float(problem.per_unit.max()) * float(problem.moved[1:-1].max(initial=0.0))
-    if problem.overlap and max(ends, slowest) <= most:
-        found = covering(problem, costs, control)
-        if found is not None:
-            return (found.mappings or [None])[0], found.complete  # type: ignore[list-item]
     aim = Aim((0.0, 0.0, 0.0), (most, np.inf, np.inf), 1.0)
     rest = behind(problem, costs, aim, control)
     if rest.bound == np.inf:
@@ -115,6 +133,20 @@ def _within(
     if not found.mappings and not found.complete:
         return None
     return (found.mappings or [None])[0], found.complete  # type: ignore[list-item]
+
+
+def _computing(problem: Pipeline, most: float) -> Costs:
+    """Return costs of intervals that compute no longer than a period lets them.
+
+    Without overlap a machine among several also receives or sends one data set.
+    """
+    several = len(problem.machines) > 1 and bool((problem.pace > most).all())
+    if problem.overlap or not several:
+        return Costs.of(problem, most)
+    apart = np.where(np.eye(len(problem.machines), dtype=bool), np.inf, problem.per_unit)
+    units = float(problem.moved[1:-1].min())
+    hand = units * np.minimum(apart.min(axis=0), apart.min(axis=1))
+    return Costs.of(problem, most - hand)
 
 
 def _front(problem: Pipeline, control: Control) -> Solution:

@@ -9,7 +9,7 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.pipeline.bounds import objective_bound
 from makespan.pipeline.chains import Cutter
-from makespan.pipeline.construction import Best, cuts, known_mapping, solution_of
+from makespan.pipeline.construction import Best, cuts, known_mapping, only_period, solution_of
 from makespan.pipeline.needs import FEW_MACHINES, ONE_EACH, ONE_VALUE, entries
 from makespan.pipeline.problem import Pipeline
 from makespan.pipeline.state_space import Costs
@@ -49,8 +49,8 @@ def local_search(problem: Pipeline, control: Control) -> Solution:
 def _improved(problem: Pipeline, control: Control, best: Best) -> None:
     """Change the sequence of machines at random until nothing better is found for long."""
     assert best.mapping is not None
-    only_period = problem.objective == "period" and problem.latency_limit is None
-    cutter = Cutter(Costs.of(problem), problem.overlap)
+    alone = only_period(problem)
+    cutter = _cutter(problem, best)
     count, rng, bound = len(problem.machines), control.rng, objective_bound(problem)
     sequence, here = best.mapping.machines, best.rank
     idle, patience = 0, PATIENCE * count * count
@@ -64,7 +64,7 @@ def _improved(problem: Pipeline, control: Control, best: Best) -> None:
         if not tried or len(tried) > len(problem.stages):
             continue
         most = np.inf
-        if only_period and best.rank[0] == 0.0:
+        if alone and best.rank[0] == 0.0:
             most = best.rank[1] * NEAR
         found = Best(problem)
         for mapping in cuts(problem, cutter, tried, most):
@@ -74,13 +74,18 @@ def _improved(problem: Pipeline, control: Control, best: Best) -> None:
         if best.offer(found.mapping):
             idle = 0
             control.report(best.rank[1], bound)
-            if only_period:
-                cutter = Cutter(Costs.of(problem, best.rank[1] * NEAR), problem.overlap)
+            cutter = _cutter(problem, best)
         if found.rank <= here or (
             found.rank[0] <= best.rank[0] and found.rank[1] <= best.rank[1] * NEAR
             and rng.random() < 0.05
         ):  # fmt: skip
             sequence, here = tried, found.rank
+
+
+def _cutter(problem: Pipeline, best: Best) -> Cutter:
+    """Return what cuts sequences, into intervals that may be of a better mapping."""
+    most = best.rank[1] * NEAR if only_period(problem) and best.rank[0] == 0.0 else np.inf
+    return Cutter(Costs.of(problem, most), problem.overlap)
 
 
 def _moved(sequence: list[int], count: int, rng: np.random.Generator) -> list[int]:
