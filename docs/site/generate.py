@@ -97,16 +97,17 @@ TITLES = {
     "divisible": ("Divisible loads", "divisible.md", "divisible-loads"),
     "independent": ("Independent tasks", "independent.md", "independent-tasks"),
     "partition": ("Partition", "partition.md", "partition"),
+    "pipeline": ("Pipelines", "pipeline.md", "in-files"),
     "reduction": ("Collectives", "reduction.md", "collectives"),
     "taskgraph": ("Task graphs", "taskgraph.md", "task-graphs"),
 }
 """Of each kind the title, the page, and the section on its files."""
 
 API = {
-    "Problems": "DivisibleLoad Partition TaskGraph Reduction IndependentTasks",
+    "Problems": "DivisibleLoad Partition TaskGraph Reduction IndependentTasks Pipeline",
     "What problems are made of": (
         "Star Worker Master Affine Convex Price Tree TreeNode Source Sources Dag Network "
-        "Interconnect"
+        "Interconnect Stage"
     ),
     "From a problem to a plan": (
         "solve methods lower_bound check compare simulate sensitivity Noise plot"

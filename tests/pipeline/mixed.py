@@ -42,7 +42,9 @@ def mixed(seed: int) -> Pipeline:
     more: dict[str, Any] = {
         "speeds": float(numbers(0.5, 4, 1)[0]) if alike else numbers(0.5, 4, machines),
         "price": numbers(0, 5, machines),
-        "objective": str(rng.choice(["period", "period", "latency", "latency", "makespan", "price", "pareto"])),
+        "objective": str(
+            rng.choice(["period", "period", "latency", "latency", "makespan", "price", "pareto"])
+        ),
         "order": str(rng.choice(["free", "given"])),
         "overlap": bool(rng.random() < 0.5),
         "items": int(rng.integers(2, 6)),
@@ -56,7 +58,11 @@ def mixed(seed: int) -> Pipeline:
         more["in_flight"] = int(rng.integers(1, 4))
     if rng.random() < 0.3 and more["objective"] not in ("makespan", "pareto"):
         more["replicas"] = int(rng.integers(2, 4))
-    for name, share, high in (("period_limit", 0.25, 12), ("latency_limit", 0.25, 25), ("budget", 0.25, 9)):
+    for name, share, high in (
+        ("period_limit", 0.25, 12),
+        ("latency_limit", 0.25, 25),
+        ("budget", 0.25, 9),
+    ):
         if rng.random() < share:
             more[name] = float(numbers(high / 3, high, 1)[0])
     return Pipeline(columns, of, **more)

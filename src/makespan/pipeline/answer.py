@@ -23,7 +23,9 @@ def answer(problem: Pipeline, schedule: Schedule) -> dict[str, Any]:
             "stages": last - first,
             **({"machines": [problem.machines[each] for each in group]} if group[1:] else {}),
         }
-        for first, last, group in zip(mapping.edges, mapping.edges[1:], mapping.groups, strict=False)
+        for first, last, group in zip(
+            mapping.edges, mapping.edges[1:], mapping.groups, strict=False
+        )
     ]
     return {
         "intervals": intervals,
@@ -36,10 +38,16 @@ def answer(problem: Pipeline, schedule: Schedule) -> dict[str, Any]:
 def lines(problem: Pipeline, schedule: Schedule, *, most: int = SHOWN) -> list[str]:
     """Return the mapping as a table: machine, stages, and what a data set takes there."""
     mapping = mapping_of(problem, schedule.renamed(problem.machines))
-    values, steps, names = values_of(problem, mapping), steps_of(problem, mapping), problem.stages.names
+    values, steps, names = (
+        values_of(problem, mapping),
+        steps_of(problem, mapping),
+        problem.stages.names,
+    )
     labels = [" + ".join(problem.machines[each] for each in group) for group in mapping.groups]
     width = max([7, *map(len, labels[:most])])
-    table = [f"{'machine':<{width}}  {'stages':>8}  {'receive':>10}  {'compute':>10}  {'send':>10}  which"]
+    table = [
+        f"{'machine':<{width}}  {'stages':>8}  {'receive':>10}  {'compute':>10}  {'send':>10}  which"
+    ]
     for at, label in enumerate(labels[:most]):
         first, last = mapping.edges[at], mapping.edges[at + 1]
         which = names[first] if last - first == 1 else f"{names[first]} … {names[last - 1]}"

@@ -100,7 +100,9 @@ def enforce_limits(problem: Pipeline, solution: Solution) -> Solution:
     if not problem.limited:
         return solution
     if solution.schedule is not None:
-        values = values_of(problem, mapping_of(problem, solution.schedule.renamed(problem.machines)))
+        values = values_of(
+            problem, mapping_of(problem, solution.schedule.renamed(problem.machines))
+        )
         if excess(problem, values) == 0.0:
             return solution
         solution = replace(solution, schedule=None, optimal=False, objective=None)

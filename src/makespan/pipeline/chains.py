@@ -168,9 +168,7 @@ def chains(
     low
         A lower bound.
 
-    Source: Pınar and Aykanat, Fast optimal load balancing algorithms for 1D partitioning, Journal
-    of Parallel and Distributed Computing 64(8), 2004, section 4: bisection between values that
-    intervals have. Complexity: O(machines log stages) for each of few probes, and O(stages) where
+    Source: Pınar and Aykanat 2004: bisection between values that intervals have. Complexity: O(machines log stages) for each of few probes, and O(stages) where
     transfers matter.
     """
     work, held = readonly(work, held)

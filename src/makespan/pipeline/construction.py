@@ -68,7 +68,9 @@ class Best:
         return False
 
 
-def cuts(problem: Pipeline, cutter: Cutter, sequence: Sequence[int], most: float) -> Iterator[Mapping]:
+def cuts(
+    problem: Pipeline, cutter: Cutter, sequence: Sequence[int], most: float
+) -> Iterator[Mapping]:
     """Yield cuts for a sequence of machines: of least period, or of least latency within some.
 
     ``most`` is a period that is not worth reaching.

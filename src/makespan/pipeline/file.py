@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from makespan.core.inputs.forms import (
+    HIDDEN,
     PROBLEM_FORMAT,
     Column,
     Form,
@@ -88,13 +89,20 @@ class MachineForm(Form):
     outside: Annotated[float, Value(RATE)] = math.inf
 
 
+Machines = Annotated[
+    Annotated[int, Value(MACHINES), Tag(f"{HIDDEN}number")]
+    | Annotated[list[MachineForm], Tag(f"{HIDDEN}list")],
+    Discriminator(lambda value: HIDDEN + ("list" if isinstance(value, list) else "number")),
+]
+
+
 class PipelineForm(ProblemForm):
     """Consecutive stages on unlike machines."""
 
     kind: Literal["pipeline"]
     stages: list[StageForm] | None = None
     columns: ColumnsForm | None = None
-    machines: Annotated[int, Value(MACHINES)] | list[MachineForm]
+    machines: Machines
     network: InterconnectForm | None = None
     objective: Literal["period", "latency", "makespan", "price", "pareto"] = "period"
     period_limit: Annotated[float, Value(LIMIT)] | None = None

@@ -10,7 +10,9 @@ from makespan.core.network.interconnect import Interconnect
 from makespan.pipeline.problem import MACHINES, OBJECTIVES, ORDERS, Pipeline
 
 MAX_STAGES = 2_000_000
-MEMORY_USED = Rule("a share of memory that is used is above 0 and at most 1", high=1.0, strictly=True)
+MEMORY_USED = Rule(
+    "a share of memory that is used is above 0 and at most 1", high=1.0, strictly=True
+)
 
 
 def generate(

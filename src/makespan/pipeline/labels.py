@@ -115,7 +115,7 @@ def behind(problem: Pipeline, costs: Costs, aim: Aim, control: Control) -> Behin
     """Return bounds behind each stage; where machines may be taken in any order, with multipliers.
 
     The multipliers go up for machines that the relaxed mapping visits more than once: subgradient
-    steps (Held, Wolfe and Crowder, Mathematical Programming 6, 1974).
+    steps (Held, Wolfe and Crowder 1974).
     """
     relaxed, none = Relaxation(problem, costs), np.zeros(costs.sums.shape[1])
     periods, period, _ = relaxed.least(none, 0.0, longest=True)
@@ -161,9 +161,7 @@ class Searched:
     complete: bool
 
 
-def searched(
-    problem: Pipeline, costs: Costs, aim: Aim, rest: Behind, control: Control
-) -> Searched:
+def searched(problem: Pipeline, costs: Costs, aim: Aim, rest: Behind, control: Control) -> Searched:
     """Return the best mapping within an aim, or all best pairs; none where nothing is better.
 
     Raises

@@ -87,7 +87,7 @@ def values_of(problem: Pipeline, mapping: Mapping, steps: Steps | None = None) -
     """Return the period, the latency and the price of a mapping.
 
     The slowest machine and link of a group sets its pace: a group of r takes a data set every
-    r periods on each machine (Benoit and Robert 2008, section 2, for the deal skeleton).
+    r periods on each machine.
     """
     steps = steps_of(problem, mapping) if steps is None else steps
     loads = []

@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import InputError
-from makespan.core.picture import Bars, Curves, Diagram, Edges, Groups, Nodes, OnDemand, Picture, Role, Row
+from makespan.core.picture import (
+    Bars,
+    Curves,
+    Diagram,
+    Edges,
+    Groups,
+    Nodes,
+    OnDemand,
+    Picture,
+    Role,
+    Row,
+)
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import FrontValues, front_points
 from makespan.drawing.diagram.curves import front_curves
@@ -33,7 +44,9 @@ def picture(problem: Pipeline, schedule: Schedule) -> Picture:
     schedule = schedule.renamed(problem.machines)
     mapping = mapping_of(problem, schedule)
     used = mapping.machines
-    order = np.array(used + [each for each in range(len(problem.machines)) if each not in set(used)])
+    order = np.array(
+        used + [each for each in range(len(problem.machines)) if each not in set(used)]
+    )
     row_of = np.empty(len(order), dtype=np.int64)
     row_of[order] = np.arange(len(order))
     said = {}

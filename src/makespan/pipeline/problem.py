@@ -87,8 +87,7 @@ class Pipeline(Pictured):
     ProblemError
         With every mistake found, each with its place.
 
-    Source: Benoit and Robert, Mapping pipeline skeletons onto heterogeneous platforms, Journal of
-    Parallel and Distributed Computing 68(6), 2008, section 2: interval mappings.
+    Source: Benoit and Robert 2008: interval mappings.
 
     >>> layers = Pipeline([4.0, 1.0, 3.0], machines=2, speeds=[2.0, 1.0])
     >>> list(layers.machines), layers.table.tolist()
@@ -224,7 +223,9 @@ class Pipeline(Pictured):
     @property
     def limited(self) -> bool:
         """Whether there is any limit."""
-        return any(each is not None for each in (self.period_limit, self.latency_limit, self.budget))
+        return any(
+            each is not None for each in (self.period_limit, self.latency_limit, self.budget)
+        )
 
     @cached_property
     def alike(self) -> bool:
@@ -256,7 +257,9 @@ FIELDS = tuple(each.name for each in fields(Pipeline))
 
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, Stages) and isinstance(other, Stages):
-        return all(_same(getattr(one, each.name), getattr(other, each.name)) for each in fields(one))
+        return all(
+            _same(getattr(one, each.name), getattr(other, each.name)) for each in fields(one)
+        )
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return bool(one == other)

@@ -62,7 +62,11 @@ def _misplaced(problem: Pipeline, schedule: Schedule) -> Iterator[Violation]:
         ("peer", (peer < 0) & between, "is a transfer to no machine"),
         ("peer", (peer >= 0) & ~between, "has a peer, but is no transfer between machines"),
         ("item", (schedule.item < 0) | (schedule.item >= problem.items), "is of no data set"),
-        ("stages", (kind == Activity.COMPUTE) & (schedule.amount % 1 != 0), "has a part of a stage"),
+        (
+            "stages",
+            (kind == Activity.COMPUTE) & (schedule.amount % 1 != 0),
+            "has a part of a stage",
+        ),
     )
     for rule, wrong, what in tests:
         for row in np.flatnonzero(wrong).tolist():
@@ -75,14 +79,18 @@ def _way_of(problem: Pipeline, schedule: Schedule):  # type: ignore[no-untyped-d
     rows = rows[np.lexsort((rows, schedule.end[rows], schedule.start[rows], schedule.item[rows]))]
     number = np.bincount(schedule.item[rows], minlength=problem.items)
     for item in np.flatnonzero((number != number[0]) | (number == 0)).tolist():
-        text = f"data set {item + 1} is computed in {number[item]} intervals, the first in {number[0]}"
+        text = (
+            f"data set {item + 1} is computed in {number[item]} intervals, the first in {number[0]}"
+        )
         yield Violation(rule="intervals", message=text)
         return None
     table = rows.reshape(problem.items, -1)
     amount = schedule.amount[table].astype(np.int64)
     edges = np.concatenate([[0], np.cumsum(amount[0])])
     if edges[-1] != len(problem.stages) or (amount[0] < 1).any():
-        text = f"the intervals {amount[0].tolist()[:20]} are not {len(problem.stages)} stages in all"
+        text = (
+            f"the intervals {amount[0].tolist()[:20]} are not {len(problem.stages)} stages in all"
+        )
         yield Violation(rule="intervals", message=text)
         return None
     for item in np.flatnonzero((amount != amount[0]).any(axis=1)).tolist():
@@ -159,13 +167,18 @@ def _memory(problem: Pipeline, way: _Way, groups: list[list[int]]) -> Iterator[V
         for machine in group:
             capacity = float(problem.memory[machine])
             if held > capacity * (1 + TOLERANCE):
-                text = f"{problem.machines[machine]} holds {held!r} units, its memory is {capacity!r}"
+                text = (
+                    f"{problem.machines[machine]} holds {held!r} units, its memory is {capacity!r}"
+                )
                 yield Violation(rule="memory", message=text, excess=held - capacity)
 
 
 def _handed_over(problem: Pipeline, schedule: Schedule, way: _Way) -> Iterator[Violation]:
     """Yield the hand-overs that are missing, wrong, too early or too late, and those of nothing."""
-    last, expected = way.machine.shape[1], {Activity.SEND: 0, Activity.TRANSFER: 0, Activity.RETURN: 0}
+    last, expected = (
+        way.machine.shape[1],
+        {Activity.SEND: 0, Activity.TRANSFER: 0, Activity.RETURN: 0},
+    )
     moved = np.concatenate([[problem.input], problem.stages.data[:-1], [problem.output]])
     for at in range(last + 1):
         units = float(moved[way.edges[at]])
@@ -218,7 +231,11 @@ def _one_hand_over(  # noqa: PLR0913
     tests = (
         ("missing", ~there & (seconds > slack), "is missing"),
         ("receiver", there & (schedule.peer[rows] != peer), "goes to another machine"),
-        ("amount", there & ~np.isclose(schedule.amount[rows], units, 1e-9, 0.0), "is of other units"),
+        (
+            "amount",
+            there & ~np.isclose(schedule.amount[rows], units, 1e-9, 0.0),
+            "is of other units",
+        ),
         ("duration", there & ~(np.abs(end - start - seconds) <= slack), "takes another time"),
         ("early", there & (start < ready - slack), "starts before the data set is computed"),
         ("precedence", end > until + slack, "ends after the next computation starts"),

@@ -2,11 +2,9 @@
 
 A state is a stage up to which all are mapped, and the machine of the last interval. A label of a
 state holds the machines visited, the period and latency so far, and the price; a label that visits
-no fewer machines than another of its state, and is nowhere better, is dropped: Feillet, Dejax,
-Gendreau and Gueguen, An exact algorithm for the elementary shortest path problem with resource
-constraints, Networks 44(3), 2004. Mappings that visit machines several times bound what is still to
-come, with a Lagrange multiplier for each visit: Christofides, Mingozzi and Toth, State-space
-relaxation procedures for the computation of bounds to routing problems, Networks 11(2), 1981.
+no fewer machines than another of its state, and is nowhere better, is dropped (Feillet et al.
+2004). Mappings that visit machines several times bound what is still to come, with a Lagrange
+multiplier for each visit (Christofides, Mingozzi and Toth 1981).
 """
 
 from __future__ import annotations

@@ -97,7 +97,9 @@ def retimed(problem: Pipeline, schedule: Schedule, factors: Floats | None = None
     schedule = schedule.renamed(problem.machines)
     order, columns = _prepared(problem, schedule)
     start, end = np.empty(len(schedule)), np.empty(len(schedule))
-    start[order], end[order] = _disturbed(problem, columns, None if factors is None else factors[order])
+    start[order], end[order] = _disturbed(
+        problem, columns, None if factors is None else factors[order]
+    )
     return schedule.timed(start, end)
 
 

@@ -22,7 +22,7 @@ from makespan.pipeline.problem import Pipeline
     proves="the longest intervals within a period cover most stages, and no shorter one lets any "
     "of them grow",
     complexity="O(m log n) a probe, a few dozen probes; O(n) each where transfers matter",
-    source="Pınar and Aykanat 2004, section 4",
+    source="Pınar and Aykanat 2004",
 )
 def chains_to_chains(problem: Pipeline, control: Control) -> Solution:
     """The least period on identical machines, proved, for millions of stages."""

@@ -29,7 +29,7 @@ STRICTLY = 1 - 1e-12
     proves="all intervals and groups of machines are enumerated, but for what bounds exclude; of the "
     "period, latency and price",
     complexity="exponential; idle machines join the slowest groups first",
-    source="Benoit and Robert 2008, section 2 (deal); branch and bound",
+    source="Benoit and Robert 2008 for the model; branch and bound",
 )
 def deal(problem: Pipeline, control: Control) -> Solution:
     """Intervals that several machines take in turn: idle machines join, then all groups are tried."""
@@ -56,7 +56,10 @@ def _join(problem: Pipeline, best: Best, most: int, control: Control) -> None:
         mapping = best.mapping
         idle = [each for each in range(len(problem.machines)) if each not in set(mapping.machines)]
         steps = steps_of(problem, mapping)
-        load = [seconds / len(group) for seconds, group in zip(steps.compute, mapping.groups, strict=True)]
+        load = [
+            seconds / len(group)
+            for seconds, group in zip(steps.compute, mapping.groups, strict=True)
+        ]
         slowest = int(np.argmax(load))
         if len(mapping.groups[slowest]) >= most:
             return
@@ -128,4 +131,3 @@ class _Search:
         if excess(problem, values) > 0.0:
             return False
         return worth(problem, values) < self.best.rank[1] * STRICTLY
-

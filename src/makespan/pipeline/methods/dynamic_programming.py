@@ -30,7 +30,7 @@ NO_PLAN = "no interval mapping keeps within memory and limits"
     proves="all labels that are left were extended: complete enumeration but for what dominance and "
     "bounds exclude",
     complexity="O(n² m + n m²) where the order is given and one value counts; exponential else",
-    source="Benoit and Robert 2008, section 4 (given order, subsets); labels of Feillet et al. 2004 "
+    source="Benoit and Robert 2008 for the model; labels of Feillet et al. 2004 "
     "with the bounds of Christofides, Mingozzi and Toth 1981",
 )
 def dynamic_programming(problem: Pipeline, control: Control) -> Solution:
@@ -46,7 +46,9 @@ def dynamic_programming(problem: Pipeline, control: Control) -> Solution:
     else:
         complete, bound = _at_once(problem, control, best)
     if best.mapping is None:
-        return Solution(schedule=None, infeasible=NO_PLAN if complete else None, stopped=not complete)
+        return Solution(
+            schedule=None, infeasible=NO_PLAN if complete else None, stopped=not complete
+        )
     return solution_of(problem, best.mapping, bound=bound, optimal=complete, stopped=not complete)
 
 
@@ -114,9 +116,7 @@ def _relaxed(problem: Pipeline, control: Control, best: Best, low: float) -> flo
     return low
 
 
-def _within(
-    problem: Pipeline, control: Control, most: float
-) -> tuple[Mapping | None, bool] | None:
+def _within(problem: Pipeline, control: Control, most: float) -> tuple[Mapping | None, bool] | None:
     """Return a mapping of a period of at most ``most``, or that there is none; None: stopped."""
     covered = covering(problem, _computing(problem, most), control)
     if covered is not None:
@@ -185,5 +185,7 @@ def intervals(problem: Pipeline, mapping: Mapping) -> list[list[object]]:
     names = problem.stages.names
     return [
         [[problem.machines[each] for each in group], names[first], names[last - 1]]
-        for first, last, group in zip(mapping.edges, mapping.edges[1:], mapping.groups, strict=False)
+        for first, last, group in zip(
+            mapping.edges, mapping.edges[1:], mapping.groups, strict=False
+        )
     ]

@@ -104,9 +104,7 @@ class Stages:
         elif len(names) != count:
             mistakes.add("stages.names", f"has {len(names)} entries; there are {count} stages")
         else:
-            names = tuple(
-                f"S{at + 1}" if name is None else name for at, name in enumerate(names)
-            )
+            names = tuple(f"S{at + 1}" if name is None else name for at, name in enumerate(names))
             mistakes.names(lambda at: f"stages[{at}].name", names)
         return cls(names=names, durations=table, **found)
 
@@ -148,7 +146,9 @@ def _column(name: str, values: ArrayLike | None, count: int, mistakes: Mistakes)
     if len(listed) != count:
         mistakes.add(f"stages.{name}", f"has {len(listed)} entries; there are {count} stages")
         return frozen(np.zeros(count))
-    return frozen(np.array(mistakes.column(lambda at: f"stages[{at}].{name}", listed, COLUMNS[name])))
+    return frozen(
+        np.array(mistakes.column(lambda at: f"stages[{at}].{name}", listed, COLUMNS[name]))
+    )
 
 
 def _table(rows: Any, works: Any, machines: int, mistakes: Mistakes) -> Floats | None:
