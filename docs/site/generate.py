@@ -110,7 +110,8 @@ API = {
         "Interconnect Stage"
     ),
     "From a problem to a plan": (
-        "solve methods lower_bound check compare simulate sensitivity Noise plot"
+        "solve methods lower_bound check compare simulate sensitivity Noise plot microbatches "
+        "bubble"
     ),
     "Files": "read_problem read_result save",
     "What comes back": (

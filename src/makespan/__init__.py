@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         save as save,
     )
     from makespan.flow.kinds import methods as methods
+    from makespan.flow.microbatches import bubble as bubble, microbatches as microbatches
     from makespan.flow.plot import plot as plot
     from makespan.flow.result import Result as Result
     from makespan.flow.sensitivity import sensitivity as sensitivity

@@ -188,7 +188,8 @@ def test_pipeline() -> None:
 
     enter(
         problem.Pipeline, answer, bounds, file, generate, methods, pictures, referee, timing,
-        replayed=timing, weighty=timing, coloured=pictures, choosing=pictures, limiting=bounds,
+        beside=file, replayed=timing, weighty=timing, coloured=pictures, choosing=pictures,
+        limiting=bounds,
     )  # fmt: skip
 
 

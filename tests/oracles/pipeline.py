@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ def mappings(problem: Pipeline) -> Iterator[tuple[tuple[int, ...], tuple[tuple[i
         for inner in combinations(range(1, stages), count - 1):
             for groups in _groups(count, tuple(range(machines)), most):
                 if problem.order == "given" and any(
-                    max(one) > min(other) for one, other in zip(groups, groups[1:], strict=False)
+                    max(one) > min(other) for one, other in pairwise(groups)
                 ):
                     continue
                 yield (0, *inner, stages), groups

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -25,8 +25,8 @@ def by_hand(
     for parts in range(1, min(machines, count) + 1):
         for inner in combinations(range(1, count), parts - 1):
             edges = (0, *inner, count)
-            loads = [work[a:b].sum() for a, b in zip(edges, edges[1:], strict=False)]
-            full = max(held[a:b].sum() for a, b in zip(edges, edges[1:], strict=False))
+            loads = [work[a:b].sum() for a, b in pairwise(edges)]
+            full = max(held[a:b].sum() for a, b in pairwise(edges))
             if full <= room:
                 best = min(best, max([*loads, *transfer[list(inner)]]))
     return best

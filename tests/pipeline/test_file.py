@@ -63,7 +63,7 @@ def test_columns() -> None:
 def test_mistakes(changes: dict[str, object], said: str) -> None:
     """Bad files are refused with the place, what was found, and what is allowed."""
     data = {"kind": "pipeline", "stages": [{"work": 1.0}, {"work": 2.0}], "machines": 3} | changes
-    with pytest.raises(ProblemError, match=".*") as error:
+    with pytest.raises(ProblemError) as error:
         read(data)
     assert said in str(error.value)
 

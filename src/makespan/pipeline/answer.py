@@ -46,7 +46,8 @@ def lines(problem: Pipeline, schedule: Schedule, *, most: int = SHOWN) -> list[s
     labels = [" + ".join(problem.machines[each] for each in group) for group in mapping.groups]
     width = max([7, *map(len, labels[:most])])
     table = [
-        f"{'machine':<{width}}  {'stages':>8}  {'receive':>10}  {'compute':>10}  {'send':>10}  which"
+        f"{'machine':<{width}}  {'stages':>8}  {'receive':>10}  {'compute':>10}  {'send':>10}"
+        "  which"
     ]
     for at, label in enumerate(labels[:most]):
         first, last = mapping.edges[at], mapping.edges[at + 1]

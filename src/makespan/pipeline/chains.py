@@ -71,7 +71,7 @@ class Cutter:
     def __call__(
         self, sequence: Sequence[int], cap: float = np.inf, *, longest: bool = True
     ) -> tuple[float, list[int]]:
-        """Return the least value, as of :func:`cut`, and the edges; infinity where there is none."""
+        """Return the least value, as of :func:`cut`, and the edges; infinity for none."""
         value = self._form(
             sequence=np.array(sequence, dtype=np.int64), longest=int(longest), cap=cap,
             value=self._value, chosen=self._chosen,
@@ -168,8 +168,8 @@ def chains(
     low
         A lower bound.
 
-    Source: Pınar and Aykanat 2004: bisection between values that intervals have. Complexity: O(machines log stages) for each of few probes, and O(stages) where
-    transfers matter.
+    Source: Pınar and Aykanat 2004: bisection between values that intervals have.
+    Complexity: O(machines log stages) for each of few probes, and O(stages) where transfers matter.
     """
     work, held = readonly(work, held)
     inner, none = transfer[1:-1], np.zeros(0, dtype=np.int64)

@@ -99,10 +99,9 @@ def first_mapping(problem: Pipeline, cutter: Cutter, control: Control) -> Mappin
     for sequence in _sequences(problem, control):
         if best.mapping is not None and control.expired():
             break
-        if problem.order == "given":
-            sequence = sorted(sequence)
+        tried = sorted(sequence) if problem.order == "given" else sequence
         most = best.rank[1] if only_period(problem) and best.rank[0] == 0.0 else np.inf
-        for mapping in cuts(problem, cutter, sequence, most):
+        for mapping in cuts(problem, cutter, tried, most):
             best.offer(mapping)
     return best.mapping
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from makespan.core.errors import Mistake, ProblemError
+from makespan.core.inputs.files import PathLike, file_beneath
 from makespan.core.inputs.forms import (
     HIDDEN,
     PROBLEM_FORMAT,
@@ -22,6 +25,7 @@ from makespan.core.inputs.forms import (
 )
 from makespan.core.names import Numbered
 from makespan.core.network.forms import InterconnectForm, links_entry
+from makespan.pipeline.formats import read_layers
 from makespan.pipeline.model.stages import COLUMNS, DATA, DURATION, MEMORY, WORK, Stage
 from makespan.pipeline.problem import (
     BUDGET,
@@ -96,11 +100,17 @@ Machines = Annotated[
 ]
 
 
+Stages = Annotated[
+    Annotated[str, Tag(f"{HIDDEN}file")] | Annotated[list[StageForm], Tag(f"{HIDDEN}list")],
+    Discriminator(lambda value: HIDDEN + ("file" if isinstance(value, str) else "list")),
+]
+
+
 class PipelineForm(ProblemForm):
     """Consecutive stages on unlike machines."""
 
     kind: Literal["pipeline"]
-    stages: list[StageForm] | None = None
+    stages: Stages | None = None
     columns: ColumnsForm | None = None
     machines: Machines
     network: InterconnectForm | None = None
@@ -137,10 +147,18 @@ def read(data: Mapping[str, Any]) -> Pipeline:
     >>> read(data).stages.work.tolist()
     [2.0, 3.0]
     """
+    return read_beside(data, Path())
+
+
+def read_beside(data: Mapping[str, Any], folder: Path, within: PathLike | None = None) -> Pipeline:
+    """Like :func:`read`, with the table of layers that ``stages`` names in ``folder``."""
     form = validated(PipelineForm, data)
     stages: Any
+    measured: tuple[str, ...] = ()
     if form.columns is not None:
         stages = form.columns.model_dump()
+    elif isinstance(form.stages, str):
+        stages, measured = read_layers(file_beneath(folder, form.stages, within))
     else:
         stages = [Stage(**stage.model_dump()) for stage in form.stages or ()]
     machines: Any = form.machines
@@ -156,6 +174,11 @@ def read(data: Mapping[str, Any]) -> Pipeline:
             ]
         else:
             machines = len(machines)
+    if measured and isinstance(machines, int) and machines == len(measured):
+        machines = measured
+    if measured and isinstance(machines, Sequence) and tuple(machines) != measured:
+        text = f"are not those of {form.stages}, in its order: {', '.join(measured)}"
+        raise ProblemError([Mistake("machines", text)])
     if form.network is not None:
         machines = form.network.network(machines)
     same = {name: getattr(form, name) for name in SAME}

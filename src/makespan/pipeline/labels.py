@@ -95,7 +95,7 @@ class Relaxation:
     def least(
         self, visit: Floats, seconds: float, *, longest: bool = False
     ) -> tuple[Floats, float, Integers]:
-        """Return costs behind each stage and machine, those of all, and how often each is visited."""
+        """Return costs behind each stage and machine, those of all, and the visits of each."""
         rest = np.empty(self.shape)
         value, machine = self._run(
             visit=visit, seconds=seconds, longest=int(longest), rest=rest, begun=self._begun,

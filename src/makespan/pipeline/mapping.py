@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -73,14 +74,14 @@ def steps_of(problem: Pipeline, mapping: Mapping) -> Steps:
         for units, group in ((moved[0], groups[0]), (moved[-1], groups[-1]))
     ]
     sending, receiving, transfer = [ends[0]], [ends[0]], [ends[0]]
-    for at, (one, other) in enumerate(zip(groups, groups[1:], strict=False), start=1):
+    for at, (one, other) in enumerate(pairwise(groups), start=1):
         pairs = np.ix_(one, other)
         seconds, delay = problem.per_unit[pairs] * moved[edges[at]], problem.delay[pairs]
         whole = float((seconds + delay).max())
         sending.append(float(seconds.max()))
         receiving.append(sending[-1] if seconds.size == 1 else whole - float(delay.min()))
         transfer.append(whole)
-    return Steps(compute, *(row + [ends[1]] for row in (sending, receiving, transfer)))
+    return Steps(compute, *([*row, ends[1]] for row in (sending, receiving, transfer)))
 
 
 def values_of(problem: Pipeline, mapping: Mapping, steps: Steps | None = None) -> Values:

@@ -107,6 +107,8 @@ def mapping(
     steps, values = steps_of(problem, found), values_of(problem, found)
     period = values.period or 1.0
     labels, notes, items = [], [], []
+    shares = zip(steps.compute, found.groups, strict=True)
+    busy = [load / len(group) >= period * (1 - 1e-9) for load, group in shares]
     for at, group in enumerate(found.groups[:MOST_BOXES]):
         names = " + ".join(problem.machines[each] for each in group)
         labels.append(f"{names}: {_stages(problem, found.edges[at], found.edges[at + 1])}")
@@ -119,8 +121,7 @@ def mapping(
     return Diagram(
         nodes=Nodes(
             label=labels, note=notes, item=np.array(items), layer=np.arange(count),
-            bold=np.array([load / len(group) >= period * (1 - 1e-9)
-                           for load, group in zip(steps.compute, found.groups, strict=True)][:count]),
+            bold=np.array(busy[:count]),
         ),
         edges=Edges(source=np.arange(count - 1), target=np.arange(1, count), label=sent),
         title=f"period {short(values.period)} s, latency {short(values.latency)} s",

@@ -109,21 +109,20 @@ def _groups(problem: Pipeline, way: _Way, groups: list[list[int]]) -> Iterator[V
     for at, group in enumerate(groups):
         turn = np.array(group)[np.arange(problem.items) % len(group)]
         if len(group) > problem.replicas:
-            text = f"interval {at + 1} is dealt to {len(group)} machines, {problem.replicas} may share it"
+            text = f"interval {at + 1} is dealt to {len(group)} machines of {problem.replicas}"
             yield Violation(rule="replicas", message=text, excess=len(group) - problem.replicas)
         elif (turn != way.machine[:, at]).any():
             text = f"the machines of interval {at + 1} don't take data sets in turn"
             yield Violation(rule="turn", message=text)
         for machine in group:
             if machine in owner:
-                text = (
-                    f"{problem.machines[machine]} computes intervals {owner[machine] + 1} and {at + 1}; "
-                    "a machine has one"
-                )
+                name = problem.machines[machine]
+                text = f"{name} computes intervals {owner[machine] + 1} and {at + 1}, not one"
                 yield Violation(rule="one-interval", message=text)
             owner[machine] = at
         if problem.order == "given" and min(group) <= latest:
-            text = f"interval {at + 1} goes to {problem.machines[min(group)]}, before its source in the order"
+            name = problem.machines[min(group)]
+            text = f"interval {at + 1} goes to {name}, before its source in the order"
             yield Violation(rule="order", message=text)
         latest = max(latest, *group)
 
@@ -150,8 +149,8 @@ def _computations(problem: Pipeline, schedule: Schedule, way: _Way) -> Iterator[
             yield Violation(
                 rule="duration",
                 message=(
-                    f"interval {at + 1} of data set {item + 1} lasts {float(length[item])!r} s, not "
-                    f"{float(wanted[item])!r} s"
+                    f"interval {at + 1} of data set {item + 1} lasts {float(length[item])!r} s, "
+                    f"not {float(wanted[item])!r} s"
                 ),
                 activities=(int(way.row[item, at]),),
                 times=(float(way.start[item, at]), float(way.end[item, at])),
@@ -207,7 +206,7 @@ def _handed_over(problem: Pipeline, schedule: Schedule, way: _Way) -> Iterator[V
 
 
 def _rows_by(schedule: Schedule, kind: Activity, owner: Integers) -> Integers:
-    """Return the first row of this kind on its machine for each data set, -1 where there is none."""
+    """Return the first row of this kind on its machine for each data set, -1 for none."""
     rows = np.flatnonzero(schedule.kind == kind)
     if not len(rows):
         return np.full(len(owner), -1)
@@ -219,7 +218,7 @@ def _rows_by(schedule: Schedule, kind: Activity, owner: Integers) -> Integers:
     return np.where(key[order][place] == wanted, rows[order][place], -1)
 
 
-def _one_hand_over(  # noqa: PLR0913
+def _one_hand_over(
     problem: Pipeline, schedule: Schedule, kind: Activity, at: int, rows: Integers,
     there: np.ndarray, seconds: Floats, units: float, peer: Integers, ready: Floats, until: Floats,
 ) -> Iterator[Violation]:  # fmt: skip
@@ -293,7 +292,8 @@ def _limits(problem: Pipeline, edges: Integers, groups: list[list[int]]) -> Iter
     found = zip(("period", "latency", "budget"), (period, latency, price), limits, strict=True)
     for name, value, limit in found:
         if limit is not None and value > limit * (1 + TOLERANCE):
-            text = f"the {'price' if name == 'budget' else name} is {value!r}, above the limit {limit!r}"
+            what = "price" if name == "budget" else name
+            text = f"the {what} is {value!r}, above the limit {limit!r}"
             yield Violation(rule=name, message=text, excess=value - limit)
 
 

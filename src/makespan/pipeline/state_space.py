@@ -185,6 +185,53 @@ def inserted(head, count, following, mask, numbers, parent, place, held, values,
     return count
 
 
+@part
+def arrive(  # type: ignore[no-untyped-def]
+    stage, count, moved, per_unit, delay, enter, price, bit, given, overlap, used, limits,
+    multipliers, heads, begun, following, mask, numbers, parent, place, values,
+):  # fmt: skip
+    """List the labels of a stage anew by the machine that goes on; return how many there are."""
+    machines = len(enter)
+    for goal in range(machines):
+        begun[goal] = -1
+        for origin in range(-1 if stage == 0 else 0, 0 if stage == 0 else machines):
+            if origin == goal or (given and origin > goal):
+                continue
+            label = -1 if stage == 0 else heads[stage, origin]
+            if stage > 0 and label < 0:
+                continue
+            send, wait = enter[goal], 0.0
+            if stage > 0:
+                send, wait = moved[stage] * per_unit[origin, goal], delay[origin, goal]
+            while True:
+                held = 0 if label < 0 else mask[label]
+                if held & bit[goal] == 0:
+                    for each in range(5):
+                        values[each] = 0.0 if label < 0 else numbers[label, each]
+                    period = max(values[0], send if overlap else values[1] + send)
+                    values[0] = used[0] * period
+                    values[1] = used[1] * send
+                    values[2] += used[2] * (send + wait)
+                    values[3] += used[3] * price[goal]
+                    values[4] += multipliers[goal]
+                    held |= bit[goal]
+                    if period <= limits[0] and not dominated(
+                        begun[goal], following, mask, numbers, held, values
+                    ):
+                        if count == len(mask):
+                            return FULL
+                        begun[goal] = inserted(
+                            begun[goal], count, following, mask, numbers, parent, place,
+                            held, values, label, goal,
+                        )  # fmt: skip
+                        count += 1
+                if label >= 0:
+                    label = following[label]
+                if label < 0:
+                    break
+    return count
+
+
 @loop(pays_from=20_000)  # stages × machines × machines
 def search(  # type: ignore[no-untyped-def]
     sums, far, moved, per_unit, delay, enter, leave, price, bit, given, overlap, used, weights,
@@ -224,43 +271,12 @@ def search(  # type: ignore[no-untyped-def]
     values = np.zeros(5)
     only_period = weights[1] == 0.0 and weights[2] == 0.0
     for stage in range(stages):
-        for goal in range(machines):  # arrive
-            begun[goal] = -1
-            for origin in range(-1 if stage == 0 else 0, 0 if stage == 0 else machines):
-                if origin == goal or (given and origin > goal):
-                    continue
-                label = -1 if stage == 0 else heads[stage, origin]
-                if stage > 0 and label < 0:
-                    continue
-                send, wait = enter[goal], 0.0
-                if stage > 0:
-                    send, wait = moved[stage] * per_unit[origin, goal], delay[origin, goal]
-                while True:
-                    held = 0 if label < 0 else mask[label]
-                    if held & bit[goal] == 0:
-                        for each in range(5):
-                            values[each] = 0.0 if label < 0 else numbers[label, each]
-                        period = max(values[0], send if overlap else values[1] + send)
-                        values[0] = used[0] * period
-                        values[1] = used[1] * send
-                        values[2] += used[2] * (send + wait)
-                        values[3] += used[3] * price[goal]
-                        values[4] += multipliers[goal]
-                        held |= bit[goal]
-                        if period <= limits[0] and not dominated(
-                            begun[goal], following, mask, numbers, held, values
-                        ):
-                            if count == len(mask):
-                                return FULL, count
-                            begun[goal] = inserted(
-                                begun[goal], count, following, mask, numbers, parent, place,
-                                held, values, label, goal,
-                            )  # fmt: skip
-                            count += 1
-                    if label >= 0:
-                        label = following[label]
-                    if label < 0:
-                        break
+        count = arrive(
+            stage, count, moved, per_unit, delay, enter, price, bit, given, overlap, used, limits,
+            multipliers, heads, begun, following, mask, numbers, parent, place, values,
+        )  # fmt: skip
+        if count < 0:
+            return FULL, len(mask)
         for goal in range(machines):  # extend
             origin = begun[goal]
             while origin >= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -26,13 +26,13 @@ STRICTLY = 1 - 1e-12
     name="deal",
     needs=(SEVERAL, ONE_VALUE),
     reach=(entries(1e6),),
-    proves="all intervals and groups of machines are enumerated, but for what bounds exclude; of the "
-    "period, latency and price",
+    proves="all intervals and groups of machines are enumerated, but for what bounds exclude; "
+    "not of the makespan",
     complexity="exponential; idle machines join the slowest groups first",
     source="Benoit and Robert 2008 for the model; branch and bound",
 )
 def deal(problem: Pipeline, control: Control) -> Solution:
-    """Intervals that several machines take in turn: idle machines join, then all groups are tried."""
+    """Intervals that machines take in turn: idle ones join, then all groups are tried."""
     best = Best(problem, known_mapping(problem, control))
     most = min(problem.replicas, problem.items, len(problem.machines))
     _join(problem, best, most, control)
@@ -78,7 +78,7 @@ def _ordered(problem: Pipeline, mapping: Mapping) -> bool:
     if problem.order == "free":
         return True
     groups = mapping.groups
-    return all(max(one) < min(other) for one, other in zip(groups, groups[1:], strict=False))
+    return all(max(one) < min(other) for one, other in pairwise(groups))
 
 
 class _Search:

@@ -27,14 +27,14 @@ NO_PLAN = "no interval mapping keeps within memory and limits"
     name="dynamic-programming",
     needs=(FEW_MACHINES, ONE_EACH),
     reach=(entries(MOST_STATES),),
-    proves="all labels that are left were extended: complete enumeration but for what dominance and "
-    "bounds exclude",
+    proves="all labels that are left were extended: complete enumeration but for what dominance "
+    "and bounds exclude",
     complexity="O(n² m + n m²) where the order is given and one value counts; exponential else",
     source="Benoit and Robert 2008 for the model; labels of Feillet et al. 2004 "
     "with the bounds of Christofides, Mingozzi and Toth 1981",
 )
 def dynamic_programming(problem: Pipeline, control: Control) -> Solution:
-    """The best mapping, proved, within memory and all limits; or the front of period and latency."""
+    """The best mapping within memory and limits, proved; or the front of period and latency."""
     if problem.objective == "pareto":
         return _front(problem, control)
     best = Best(problem, known_mapping(problem, control))
