@@ -39,6 +39,8 @@ def mixed(seed: int) -> Pipeline:
             rate = numbers(0.5, 3, machines, machines)
         of = Interconnect(machines, rate=rate, latency=float(rng.choice([0.0, 0.5])))
     alike = rng.random() < 0.3
+    if rng.random() < 0.2:  # stages that are all the same
+        columns = {name: np.repeat(column[:1], stages, axis=0) for name, column in columns.items()}
     more: dict[str, Any] = {
         "speeds": float(numbers(0.5, 4, 1)[0]) if alike else numbers(0.5, 4, machines),
         "price": numbers(0, 5, machines),

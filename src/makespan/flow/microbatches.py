@@ -42,8 +42,8 @@ def microbatches(
     count
         Micro-batches, 1 or more.
     order
-        ``"gpipe"``: all forward, then all backward (Huang et al. 2019). ``"1f1b"``: one backward and
-        one forward in turn, with at most K - s + 1 in flight at interval s of K (Narayanan et al.
+        ``"gpipe"``: all forward, then all backward (Huang et al. 2019). ``"1f1b"``: one backward
+        and one forward in turn, at most K - s + 1 in flight at interval s of K (Narayanan et al.
         2021). ``"zero-bubble"``: the same, but half of backward, ``W``, is put off until a machine
         would wait (Qi et al. 2024). ``"free"``: none, for ``solve`` to find one.
     backward

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Tag, model_validator
 
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.files import PathLike, file_beneath
@@ -123,9 +123,7 @@ class PipelineForm(ProblemForm):
     input: Annotated[float, Value(DATA)] = 0.0
     output: Annotated[float, Value(DATA)] = 0.0
     items: Annotated[int, Value(ITEMS)] = 8
-    in_flight: Annotated[int, Value(IN_FLIGHT)] = Field(
-        1, description="data sets for which a machine holds the memory_per_item of its stages"
-    )
+    in_flight: Annotated[int, Value(IN_FLIGHT)] = 1
     replicas: Annotated[int, Value(REPLICAS)] = 1
 
     @model_validator(mode="after")

@@ -173,6 +173,8 @@ def searched(problem: Pipeline, costs: Costs, aim: Aim, rest: Behind, control: C
     given = problem.order == "given"
     bits = np.zeros(machines, np.int64) if given else 1 << np.arange(machines)
     size = float(stages) * machines * machines * (1 if given else 2 ** min(machines, 10))
+    fill = aim.weights[0] == 0.0 and aim.limits[0] == np.inf and aim.better_than < np.inf
+    fill = fill and (aim.weights[1] > 0.0 or aim.weights[2] > 0.0) and _same_stages(problem)
     room = FIRST_LABELS
     while True:
         claim(LABEL_BYTES * room, f"{room:,} labels")
@@ -189,7 +191,7 @@ def searched(problem: Pipeline, costs: Costs, aim: Aim, rest: Behind, control: C
         }  # fmt: skip
         for name in ("periods", "latencies", "prices", "costs", "multipliers"):
             (columns[name],) = readonly(getattr(rest, name))
-        run = search.bind(size, **columns, slack=rest.slack)
+        run = search.bind(size, **columns, slack=rest.slack, fill=int(fill))
         ended, _ = stoppable(control, run, long=size > 1e5)
         if ended != FULL or control.expired():
             break
@@ -200,6 +202,14 @@ def searched(problem: Pipeline, costs: Costs, aim: Aim, rest: Behind, control: C
         found.append(_mapping(label, parent, place, machines))
         label = int(columns["following"][label])
     return Searched(found, ended == DONE)
+
+
+def _same_stages(problem: Pipeline) -> bool:
+    """Whether all stages take, hold and hand over the same."""
+    inner, own = problem.moved[1:-1], problem.stages.durations
+    columns = [inner, problem.held, problem.stages.work]
+    same = all(bool((column == column[:1]).all()) for column in columns)
+    return same and (own is None or bool((own == own[:1]).all()))
 
 
 def _mapping(label: int, parent: Integers, place: Integers, machines: int) -> Mapping:

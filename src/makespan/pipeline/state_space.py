@@ -19,6 +19,8 @@ from makespan.pipeline.problem import Pipeline
 
 FULL, STOPPED, DONE = -2, -1, 0
 """How a search of labels ended."""
+PARTIAL = 1 << 62
+"""The bit of a machine that is filled in part, behind those of all machines."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,7 +238,7 @@ def arrive(  # type: ignore[no-untyped-def]
 def search(  # type: ignore[no-untyped-def]
     sums, far, moved, per_unit, delay, enter, leave, price, bit, given, overlap, used, weights,
     limits, best, periods, latencies, prices, costs, multipliers, slack, heads, begun, following,
-    mask, numbers, parent, place, flag,
+    mask, numbers, parent, place, fill, flag,
 ):  # fmt: skip
     """Write all labels that may lead to better mappings; return how it ended, and how many.
 
@@ -261,6 +263,9 @@ def search(  # type: ignore[no-untyped-def]
     following, mask, numbers, parent, place
         The labels: next in a list; machines visited; period, open load, latency, price, and
         multipliers of machines visited; label before; stage and machine.
+    fill
+        Whether stages are alike and only one machine needs neither one stage nor all that it can
+        hold: a stage may go from a slower to a faster machine.
     flag
         Stops the search when it is no longer 0.
 
@@ -313,6 +318,10 @@ def search(  # type: ignore[no-untyped-def]
                     if weights[0] * period + rest >= best[0]:
                         continue
                     held, at = mask[origin], goal
+                    if fill and end > stage + 1 and end < far[stage, goal]:
+                        if held & PARTIAL != 0:
+                            continue
+                        held |= PARTIAL
                     if end == stages:
                         held, at = 0, 0
                         values[0], values[1], values[2] = used[0] * period, 0.0, latency

@@ -19,6 +19,8 @@ from makespan.pipeline.state_space import Costs
 
 CLOSE = 1e-6
 """The relative distance of bounds from which only the value itself is tried."""
+NEARLY = 0.985
+"""The share of the best value that is to be undercut first: where nothing does, that bounds."""
 NO_PLAN = "no interval mapping keeps within memory and limits"
 
 
@@ -62,6 +64,15 @@ def _at_once(problem: Pipeline, control: Control, best: Best) -> tuple[bool, flo
     control.report(None if best.mapping is None else best.rank[1], rest.bound)
     if rest.bound >= aim.better_than:
         return True, best.rank[1]
+    if best.mapping is not None and rest.bound < best.rank[1] * NEARLY:
+        some = replace(aim, better_than=best.rank[1] * NEARLY)
+        with control.sharing(0.5):
+            found = searched(problem, costs, some, rest, control)
+        for mapping in found.mappings:
+            best.offer(mapping)
+        if found.complete and not found.mappings:
+            rest = replace(rest, bound=some.better_than)
+        aim = replace(aim, better_than=best.rank[1] * STRICTLY)
     found = searched(problem, costs, aim, rest, control)
     for mapping in found.mappings:
         best.offer(mapping)

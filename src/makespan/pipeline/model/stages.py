@@ -158,7 +158,7 @@ def _table(rows: Any, works: Any, machines: int, mistakes: Mistakes) -> Floats |
     found = np.zeros((len(rows), machines))
     for at, row in enumerate(rows):
         place = f"stages[{at}].durations"
-        if not np.iterable(row) or isinstance(row, str):
+        if not isinstance(row, (Sequence, np.ndarray)) or isinstance(row, str):
             mistakes.add(place, f"{quoted(row)} is not a list of seconds; all stages have one here")
         elif len(row) != machines:
             mistakes.add(place, f"has {len(row)} entries; there are {machines} machines")
