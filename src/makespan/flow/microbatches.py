@@ -110,6 +110,7 @@ def microbatches(
     )  # fmt: skip
 
 
+@suggesting
 def bubble(plan: Result | Schedule) -> float:
     """Return the share of their time that the machines in use don't compute, until the plan ends.
 

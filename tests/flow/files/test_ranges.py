@@ -70,7 +70,8 @@ DOCUMENTS = {
     "pipeline": [
         {"stages": [{"work": 1.0, "data": 1.0, "memory": 1.0, "memory_per_item": 1.0}]}
         | {"machines": [{"speed": 1.0, "memory": 9.0, "price": 1.0, "outside": 1.0}] * 2}
-        | {"network": {"topology": "mesh", "shape": [1, 2]} | TIMED, "period_limit": 9.0, "latency_limit": 9.0, "budget": 9.0}
+        | {"network": {"topology": "mesh", "shape": [1, 2]} | TIMED}
+        | {"period_limit": 9.0, "latency_limit": 9.0, "budget": 9.0}
         | {"input": 1.0, "output": 1.0, "items": 2, "in_flight": 2, "replicas": 2},
         {"stages": [{"durations": [1.0, 2.0]}], "machines": 2},
         {"columns": {"work": [1.0], "data": [1.0], "memory": 1.0, "memory_per_item": [1.0]}}
