@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.pipeline.problem import Pipeline
 
@@ -136,7 +136,7 @@ def ranked(problem: Pipeline, mapping: Mapping) -> tuple[float, float]:
     return excess(problem, values), worth(problem, values)
 
 
-def turns_of(problem: Pipeline, schedule: Schedule) -> tuple[tuple[int, ...], Floats]:
+def turns_of(problem: Pipeline, schedule: Schedule) -> tuple[tuple[int, ...], Integers]:
     """Return the edges of the intervals of a schedule, and who computes them, (items, intervals).
 
     Raises

@@ -49,7 +49,7 @@ def picture(problem: Pipeline, schedule: Schedule) -> Picture:
     )
     row_of = np.empty(len(order), dtype=np.int64)
     row_of[order] = np.arange(len(order))
-    said = {}
+    said: dict[int, str] = {}
     for first, last, group in zip(mapping.edges, mapping.edges[1:], mapping.groups, strict=False):
         said |= dict.fromkeys(group, _stages(problem, first, last))
     kind, machine, peer = schedule.kind, schedule.machine, schedule.peer

@@ -97,9 +97,7 @@ def _way_of(problem: Pipeline, schedule: Schedule):  # type: ignore[no-untyped-d
         text = f"data set {item + 1} is cut into other intervals than the first"
         yield Violation(rule="intervals", message=text)
         return None
-    columns = (schedule.machine, schedule.start, schedule.end)
-    machine, start, end = (column[table] for column in columns)
-    return _Way(edges, machine, table, start, end)
+    return _Way(edges, schedule.machine[table], table, schedule.start[table], schedule.end[table])
 
 
 def _groups(problem: Pipeline, way: _Way, groups: list[list[int]]) -> Iterator[Violation]:

@@ -6,6 +6,8 @@ as early as possible. In the nominal times no data set waits on its way.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, readonly
@@ -40,7 +42,7 @@ def scheduled(problem: Pipeline, mapping: Mapping) -> Schedule:
     claim(200.0 * problem.items * len(groups), "the activities of the data sets")
     turn = np.arange(problem.items)
     members = [np.array(group)[turn % len(group)] for group in groups]
-    blocks = []  # (kind, machine, peer, amount, seconds, delay)
+    blocks: list[tuple[Any, ...]] = []  # (kind, machine, peer, amount, seconds, delay)
 
     def outside(kind: Activity, machine: np.ndarray, units: float) -> None:
         seconds = units / problem.outside[machine]
@@ -68,7 +70,9 @@ def scheduled(problem: Pipeline, mapping: Mapping) -> Schedule:
     outside(Activity.RETURN, members[-1], moved[-1])
 
     def column(place: int, dtype: type) -> np.ndarray:
-        parts = [np.broadcast_to(np.asarray(block[place], dtype), turn.shape) for block in blocks]
+        parts: list[np.ndarray] = [
+            np.broadcast_to(np.asarray(block[place], dtype), turn.shape) for block in blocks
+        ]
         return np.stack(parts, axis=1).ravel()
 
     kind, machine, peer = (column(place, np.int64) for place in range(3))
