@@ -78,8 +78,8 @@ def write_solved() -> None:
     table = Table(
         "pipelines",
         "Pipelines: what `auto` proves",
-        f"Any order of machines; devices with memory and unlike links, {SETS} sets of each size, "
-        f"{LIMIT:g} s for each, 10 s for the long chains. Gap: of what is not proved, to the bound.",
+        f"Any order of machines; devices with memory and unlike links. {SETS} sets of each size, "
+        f"{LIMIT:g} s for each, 10 s for the long chains. Gap: of what is not proved.",
         ("problem", "proved", "largest gap", "median time"),
         clock="wall-clock time",
     )
