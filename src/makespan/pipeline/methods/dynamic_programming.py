@@ -19,7 +19,7 @@ from makespan.pipeline.state_space import Costs
 
 CLOSE = 1e-6
 """The relative distance of bounds from which only the value itself is tried."""
-NEARLY = 0.985
+NEARLY = 0.981
 """The share of the best value that is to be undercut first: where nothing does, that bounds."""
 NO_PLAN = "no interval mapping keeps within memory and limits"
 
@@ -66,7 +66,7 @@ def _at_once(problem: Pipeline, control: Control, best: Best) -> tuple[bool, flo
         return True, best.rank[1]
     if best.mapping is not None and rest.bound < best.rank[1] * NEARLY:
         some = replace(aim, better_than=best.rank[1] * NEARLY)
-        with control.sharing(0.5):
+        with control.sharing(0.8):
             found = searched(problem, costs, some, rest, control)
         for mapping in found.mappings:
             best.offer(mapping)
