@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping as Table
+from collections.abc import Callable, Mapping as Table
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from makespan.core.picture import (
     Bars,
     Curves,
     Diagram,
+    Drawn,
     Edges,
     Groups,
     Nodes,
@@ -193,4 +194,4 @@ def alternatives(problem: Pipeline, details: Table[str, Any]) -> list[tuple[Fron
     return found
 
 
-VIEWS = {"mapping": mapping, "platform": platform, "front": front}
+VIEWS: Table[str, Callable[..., Drawn]] = {"mapping": mapping, "platform": platform, "front": front}
