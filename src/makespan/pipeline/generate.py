@@ -55,7 +55,7 @@ def generate(
         With every option that is not allowed.
 
     >>> generate(np.random.default_rng(0), stages=3, machines=2).speeds.tolist()
-    [17.0, 13.0]
+    [18.0, 13.0]
     """
     mistakes = Mistakes()
     mistakes.number("stages", stages, whole("stages are", high=MAX_STAGES))
