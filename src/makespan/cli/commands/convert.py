@@ -57,7 +57,9 @@ def command(
     from makespan.flow.result import Result
 
     if (out == "-") != (to is not None or system is not None) or (to and system):
-        raise click.UsageError("--to says what to write where OUT is '-', and only there; so does --for")
+        raise click.UsageError(
+            "--to says what to write where OUT is '-', and only there; so does --for"
+        )
     if source == problem == "-":
         raise click.UsageError("only one of the two files can be standard input")
     stated = None if problem is None else read_problem(problem, **parts)
