@@ -16,6 +16,7 @@ from hypothesis import given, strategies as st
 from makespan import IndependentTasks, balance as one_file, solve
 from makespan.balance import balance, get_seqlen_balanced_partitions, rebalance_experts
 from makespan.independent import micro_batches, place_experts
+from makespan.independent.experts import lower_bound
 from tests.numbers import amounts
 from tests.oracles.independent_experts import least_load
 from tests.thorough import up_to
@@ -177,6 +178,7 @@ def test_placements_are_least_of_all(seed):
     loads = [float(rng.randint(0, 30)) for _ in range(rng.randint(2, 5))]
     found = place_experts(loads, devices=3, slots=2)
     least = least_load(loads, devices=3, slots=2)
+    assert lower_bound(loads, 3, 2) <= least * (1 + 1e-9)
     assert found.load == pytest.approx(least)
     assert found.optimal
     (row,), _, _ = rebalance_experts([loads], 6, 1, 1, 3)
