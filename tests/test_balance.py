@@ -305,3 +305,10 @@ def test_it_runs_alone():
 def test_it_stays_short():
     """At most 500 lines, as it is read before it is copied."""
     assert len(FILE.read_text("utf-8").splitlines()) <= 500
+
+
+def test_numbers_of_other_types_are_weights():
+    """Scalars of NumPy in a list are what they stand for; texts are refused with their place."""
+    assert balance([np.int64(3), np.float32(1), np.int32(2)], 2) == balance([3, 1, 2], 2)
+    with pytest.raises(ValueError, match=r"weights\[1\]: '2' is not allowed"):
+        balance([1, "2"], 2)

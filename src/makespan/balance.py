@@ -134,7 +134,7 @@ def numbers(name: str, values: Any) -> Floats:
     """Return a list, array or tensor of numbers from 0 on as floats, or raise ``ValueError``."""
     listed = values.tolist() if hasattr(values, "tolist") else list(values)
     for index, value in enumerate(listed):
-        if not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+        if not (hasattr(value, "__float__") and 0 <= value < math.inf):
             raise ValueError(f"{name}[{index}]: {value!r} is not allowed; it is a number from 0 on")
     return [float(value) for value in listed]
 
