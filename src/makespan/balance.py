@@ -25,8 +25,7 @@ Limits = tuple[Sequence[int], Sequence[int]]  # of the number of items of each g
 Move = tuple[int, int, int]  # an item, the group that it leaves, and that where it goes
 WITHIN, ENOUGH = 2e-5, 3e-4  # shares by which groups, and devices, may end above their bound
 GAIN, ROUNDING = 0.01, 1e-12  # the share of what is above the bound that is worth a change
-OFFERED, PARTNERS = 20, 12  # items of a group whose pairs are tried, and groups that they are for
-SPARE, TRIES = 6, 600  # experts that may give up a replica, and numbers of replicas
+OFFERED, PARTNERS, SPARE, TRIES = 20, 12, 6, 600  # items, groups, experts, counts that are tried
 
 
 def balance(
@@ -361,7 +360,8 @@ class _Exchanges:
         below = top * (1 - ROUNDING)
         for two, three in permutations([g for _, g in self.ranking[:PARTNERS] if g != one], 2):
             between = [weights[item] for item in self.groups[two]]
-            for gone, come in product(self.groups[one], self.groups[three]):
+            ends = [self.groups[g][:: max(1, len(self.groups[g]) // OFFERED)] for g in (one, three)]
+            for gone, come in product(*ends):
                 low = load[two] + weights[gone] - below
                 high = below - load[three] + weights[come]
                 if low >= high or top - weights[gone] + weights[come] >= below:
