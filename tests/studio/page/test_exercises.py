@@ -244,7 +244,7 @@ def test_an_own_exercise(browser, tmp_path):
     enter(browser, 0)
     browser.do(lambda page: page.set_input_files("#exercise input[type=file]", path))
     browser.wait("document.querySelector('#exercise h2').textContent === 'Two tasks'")
-    browser.wait("location.hash.length > 60")
+    browser.wait("location.hash.startsWith('#exercise=') && location.hash.length > 60")
     browser.do(lambda page: page.reload())
     browser.wait("document.querySelector('#exercise h2')?.textContent === 'Two tasks'")
     path.write_text(OWN.replace("durations = [4, 4]", "durations = [4, -4]"))
