@@ -84,6 +84,11 @@ class Execution(Displayable, HasFrame, Exportable):
         From about how many items on that would take longer; None where it never does.
     platform
         The workers' costs as :func:`makespan.execute.dask.map` learnt them, to plan on.
+
+    >>> from makespan.execute import dask
+    >>> execution = dask.map(pow, [2, 3], [5, 2], client)  # doctest: +SKIP
+    >>> execution.results, execution.schedule.makespan > 0  # doctest: +SKIP
+    ([32, 9], True)
     """
 
     results: Any
@@ -254,6 +259,13 @@ class ItemsFailed(ExecutionError):
     """The function raised on some items; ``execution`` holds the results of the others.
 
     Its cause is the first error, with the worker's traceback as a note.
+
+    >>> from makespan.execute import dask
+    >>> try:  # doctest: +SKIP
+    ...     dask.map(pow, [2, 0], [5, -1], client)
+    ... except dask.ItemsFailed as error:
+    ...     print(error.execution.results)
+    [32, None]
     """
 
     def __init__(self, execution: Execution) -> None:

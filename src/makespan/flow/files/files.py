@@ -70,6 +70,14 @@ def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: A
         If the file can't be read or is in none of these formats.
     ProblemError
         With every mistake found, each with its place in the file.
+
+    >>> import makespan
+    >>> import tempfile
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     makespan.save(tasks, f"{folder}/tasks.toml")
+    ...     makespan.read_problem(f"{folder}/tasks.toml")
+    <IndependentTasks: 5 tasks, 2 machines>
     """
     if Path(path).suffix.lower() == ".csv":
         try:
@@ -189,6 +197,14 @@ def read_result(path: PathLike) -> Result:
         If the file can't be read, or does not hold a result; with every mistake found.
     ProblemError
         If the problem in it breaks its own statement.
+
+    >>> import makespan
+    >>> import tempfile
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     makespan.save(makespan.solve(tasks), f"{folder}/plan.json")
+    ...     print(makespan.read_result(f"{folder}/plan.json").makespan)
+    6.0
     """
     data = parsed(path)
     with headed(shown_path(path)):
@@ -250,6 +266,16 @@ def save(
         If the suffix is another, or the file can't be written.
     InputError
         If there is something ``beside`` what is not a page, or the schedule can't be drawn.
+
+    >>> import makespan
+    >>> import os, tempfile
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> result = makespan.solve(tasks)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("plan.html", "plan.json", "plan.svg"):
+    ...         makespan.save(result, f"{folder}/{name}")
+    ...     print(sorted(os.listdir(folder)))
+    ['plan.html', 'plan.json', 'plan.svg']
     """
     write_whole(path, file_of(thing, path, beside=beside, view=view, by=by, fold=fold))
 
