@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv
-from makespan.core.errors import ExecutionError, InputError
-from makespan.core.schedule import WORDS, Schedule
+from makespan.core.errors import ExecutionError
+from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.core.system.startup import optional
 from makespan.divisible.model.platform import Star
 from makespan.execute.dealing.engine import Failure
@@ -20,6 +20,10 @@ from makespan.flow.serialize import as_json, schedule_as_dict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+MOST_NAMED = 8
+"""Workers of which it is said how many items they computed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,24 +139,23 @@ class Execution(Displayable, HasFrame, Exportable):
     def plot(self, *, axes: Sequence[Axes] | None = None, legend: bool = True) -> Sequence[Axes]:
         """Draw plan and measurement one above the other on the same time axis.
 
-        Machines have the same order in both.
+        Machines have the same order in both. A run without a plan is drawn alone.
 
         Parameters
         ----------
         axes
-            Two axes to draw into; None makes a new figure with pyplot.
+            Two axes to draw into, one without a plan; None makes a new figure with pyplot.
         legend
             Whether to draw a legend below.
-
-        Raises
-        ------
-        InputError
-            If there is no plan; :func:`makespan.plot` draws the measured schedule alone.
         """
-        if self.plan is None:
-            raise InputError("this run had no plan; plot its schedule")
         from makespan.drawing.gantt.mpl import gantt
         from makespan.flow.picture import picture
+        from makespan.flow.plot import plot
+
+        title = f"measured: makespan {self.measured:.4g} s"
+        if self.plan is None:
+            ax = None if axes is None else axes[0]
+            return [plot(self.schedule, ax=ax, title=title, legend=legend)]
 
         if axes is None:
             plt = optional("matplotlib.pyplot")
@@ -163,7 +166,6 @@ class Execution(Displayable, HasFrame, Exportable):
         upper, lower = axes
         known = set(self.plan.problem.machines)
         same = all(machine in known for machine in self.schedule.machines)
-        title = f"measured: makespan {self.measured:.4g} s"
         problem = self.plan.problem if same else None
         above = picture(self.plan)
         below = picture(self.schedule, problem=problem, title=title).with_rows_as(above)
@@ -215,6 +217,20 @@ class Execution(Displayable, HasFrame, Exportable):
         below = replace(measured, picture=drawn.with_rows_as(plan.picture))
         return page([plan, below], title=f"plan and run: {sentences[0]}")
 
+    def _shares(self) -> Iterator[str]:
+        """Yield how many items each worker computed, the most first, if items are counted."""
+        rows = self.schedule.rows_of(Activity.COMPUTE)
+        machines = self.schedule.machines
+        items = np.bincount(
+            self.schedule.machine[rows], self.schedule.amount[rows], minlength=len(machines)
+        )
+        if not len(self.schedule.rows_of(Activity.SEND)) or items.sum() != len(self.results):
+            return
+        most = np.argsort(-items, kind="stable")[:MOST_NAMED]
+        told = [f"{machines[each]} {items[each]:,.0f}" for each in most.tolist() if items[each]]
+        more = int(np.count_nonzero(items)) - len(told)
+        yield f"items: {', '.join(told)}" + (f" and {more:,} more workers" if more else "")
+
     def _columns(self) -> Mapping[str, Sequence[Any]]:
         return self.schedule._columns()
 
@@ -241,6 +257,7 @@ class Execution(Displayable, HasFrame, Exportable):
                 f"client.map(function, {what}) would take about {self.client_map:.4g} s, "
                 f"{times:.2g} times as long; this pays {pays}",
             ]
+        lines += self._shares()
         by_kind: dict[str, list[float]] = {}
         for one in self.errors:
             by_kind.setdefault(one.kind, []).append(one.relative)

@@ -241,6 +241,8 @@ def save(
     view: str | None = None,
     by: str | None = None,
     fold: bool = False,
+    width: float | None = None,
+    landscape: bool = False,
 ) -> None:
     """Write a result, a problem, a schedule or a comparison to a file, whole or not at all.
 
@@ -259,6 +261,8 @@ def save(
     view, by, fold
         Which picture, what its colours tell apart, and whether transfers are left out: see
         :func:`makespan.plot`.
+    width, landscape
+        Of a picture: its width in inches, and whether the layers of a graph stand side by side.
 
     Raises
     ------
@@ -277,7 +281,8 @@ def save(
     ...     print(sorted(os.listdir(folder)))
     ['plan.html', 'plan.json', 'plan.svg']
     """
-    write_whole(path, file_of(thing, path, beside=beside, view=view, by=by, fold=fold))
+    asked = {"view": view, "by": by, "fold": fold, "width": width, "landscape": landscape}
+    write_whole(path, file_of(thing, path, beside=beside, **asked))
 
 
 def file_of(
@@ -299,7 +304,7 @@ def file_of(
 
         return picture_file(thing, suffix, problem=problem, beside=beside, **asked)
     if any(value not in (None, False) for value in asked.values()):
-        raise InputError(f"view, by, fold: are for pictures; {suffix} is none")
+        raise InputError(f"{', '.join(asked)}: are for pictures; {suffix} is none")
     if suffix == ARRAYS:
         from makespan.flow.files.arrays import packed
 
