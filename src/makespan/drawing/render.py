@@ -94,8 +94,11 @@ def as_svg(
     """
     if isinstance(what, Picture):
         return gantt_svg(what, width=width or PIXELS, max_rows=max_rows, legend=legend)
-    curves = isinstance(what, Curves)
-    made = curves_svg(what, on_page=on_page) if curves else diagram_svg(what, on_page=on_page)
+    made = (
+        curves_svg(what, on_page=on_page)
+        if isinstance(what, Curves)
+        else diagram_svg(what, on_page=on_page)
+    )
     return made if width is None else resized(made, width)
 
 

@@ -81,7 +81,6 @@ def command(
         if isinstance(one, Result) and one.schedule is None:
             parameters.print_error(f"{out} not written: the result is {one.status}, without a plan")
             return INFEASIBLE
-    asked = {"view": view, "by": by, "fold": fold, "width": width, "landscape": landscape}
-    save(thing, out, beside=other, **asked)
+    save(thing, out, beside=other, view=view, by=by, fold=fold, width=width, landscape=landscape)
     parameters.say(f"{out} written")
     return DONE

@@ -42,6 +42,9 @@ DASHES = ("", "6 3", "2 3")
 
 def curves_on(curves: Curves, ax: Axes) -> Axes:
     """Draw curves into ``ax`` and return it."""
+    from matplotlib.patches import Patch
+    from matplotlib.ticker import MaxNLocator
+
     for index, line in enumerate(curves.lines):
         colour, _ = _look(index)
         if line.look == "bars":
@@ -85,13 +88,11 @@ def curves_on(curves: Curves, ax: Axes) -> Axes:
     for border in ("top", "right"):
         ax.spines[border].set_visible(False)
     if curves.groups is not None:
-        from matplotlib.patches import Patch
-
         found = [Patch(color=fill, label=word) for word, fill in legend_of(curves.groups)]
         for entry in ax.legend(handles=found, frameon=False, fontsize=8).get_texts():
             entry.set_parse_math(False)
     if curves.across.startswith("tasks"):
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if "x" in curves.log:
         ax.set_xscale("log")
     if "y" in curves.log:

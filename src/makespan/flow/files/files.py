@@ -281,7 +281,8 @@ def save(
     ...     print(sorted(os.listdir(folder)))
     ['plan.html', 'plan.json', 'plan.svg']
     """
-    asked = {"view": view, "by": by, "fold": fold, "width": width, "landscape": landscape}
+    asked: dict[str, Any] = {"view": view, "by": by, "fold": fold}
+    asked |= {"width": width, "landscape": landscape}
     write_whole(path, file_of(thing, path, beside=beside, **asked))
 
 

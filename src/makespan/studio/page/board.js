@@ -64,7 +64,7 @@ export class Board {
     const table = element("table");
     table.setAttribute("aria-label", "Your plan");
     const head = table.createTHead().insertRow();
-    for (const name of [this.items ? "" : "#", ...this.columns.map(([word]) => word)]) head.append(element("th", name));
+    for (const name of [this.items ? "" : "#", ...this.columns.map(([word]) => word)]) head.append(element(name ? "th" : "td", name));
     const body = table.createTBody();
     this.moves.forEach((move, index) => {
       const line = body.insertRow();

@@ -229,7 +229,10 @@ async function judge() {
     const schedule = { activities, machines: machinesOf(problem) };
     const { view, ok, makespan, violations, omitted } = await post("/api/check", { problem, schedule, view: true });
     if (turn !== turns) return;
-    for (const chart of view?.data.charts ?? []) chart.marks = chart.marks.filter(({ limit }) => !limit); // bounds tell
+    for (const chart of view?.data.charts ?? []) {
+      chart.marks = chart.marks.filter(({ limit }) => !limit); // bounds tell
+      for (const mark of chart.marks) mark.label = mark.label.replace(/ = \D+/, " ");
+    }
     if (!(await showView(view, () => turn === turns))) return;
     const found = once(violations);
     const count = found.length + (omitted ?? 0);

@@ -56,7 +56,6 @@ export class Graph {
     const weight = task.durations ? task.durations.map((value) => (value === null ? "∞" : brief(value))).join("/") : brief(task.work ?? 0);
     const made = boxOf(name, weight, this.at.get(name), { tabindex: 0, role: "button", "data-name": name, "aria-label": `Task ${name}, work ${weight}` });
     made.append(drawn("circle", { cx: WIDE, cy: HIGH / 2, r: 7, class: "out" }));
-    made.append(drawn("title", {}, "Drag to move; drag from the dot to another task to draw an arrow"));
     made.addEventListener("pointerdown", (event) => this.onDown(event, name, made));
     made.addEventListener("focus", () => this.choose({ task: name }));
     made.addEventListener("keydown", (event) => this.onKey(event));

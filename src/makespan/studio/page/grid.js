@@ -36,7 +36,13 @@ export function grid({ label, path, columns, rows, blank, remove, least = 0, pas
   });
   home.append(table);
   if (list.length > MOST_ROWS) home.append(element("p", `and ${list.length - MOST_ROWS} more, in the file`, "hidden"));
-  if (blank) home.append(button(`+ ${label.toLowerCase().replace(/s$/, "")}`, () => grow(1), `Add one to: ${label}`));
+  if (blank) {
+    const seen = element("span", `+ ${label.toLowerCase().replace(/s$/, "")}`);
+    seen.setAttribute("aria-hidden", "true");
+    const more = button("", () => grow(1), `Add one to: ${label}`);
+    more.append(seen);
+    home.append(more);
+  }
   return home;
 
   function cellOf(column, one, index, across) {
