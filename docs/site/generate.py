@@ -43,6 +43,8 @@ UPWARDS = re.compile(r"\]\(((?:\.\./)+)([\w./-]+)\)")
 """Links of a page to what is above it."""
 FIGURE = re.compile(r"\]\(((?:\.\./)*)benchmarks/(\w+)\.md\)")
 """Links to a table of measurements."""
+EMPTY = re.compile(r"<th[^>]*></th>")
+"""Heads of columns that have no name, which screen readers would read."""
 ALONE = re.compile(r'(?<!>)(<img [^>]*src="([^":]+)"[^>]*>)(?!</a>)')
 """Pictures that lead nowhere."""
 DOI = re.compile(r"\bdoi:(10\.\d+/[^\s<]+)")
@@ -108,12 +110,18 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Show examples of commands as they are typed; let works and pictures lead to themselves."""
+    html = EMPTY.sub("<td></td>", html)
     html = ALONE.sub(r'<a href="\2" title="The picture alone">\1</a>', html)
     if page.file.src_uri == "reference/commands.md":
         return TYPED.sub(r"<pre><code>\1</code></pre>", html)
     if page.file.src_uri == "references.md":
         return DOI.sub(r'<a href="https://doi.org/\1">doi:\1</a>', html)
     return html
+
+
+def on_post_page(html: str, page: Page, config: MkDocsConfig) -> str:
+    """Name the theme's dialog for those who do not see it."""
+    return html.replace('role="dialog"', 'role="dialog" aria-label="Search"')
 
 
 def _of_the_root(name: str) -> str:

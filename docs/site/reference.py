@@ -59,7 +59,6 @@ DRAWN: dict[str, tuple[str, str]] = {
     "compare": ("compare(problem)", ""),
     "simulate": ("result", ""),
     "check": ("result", ""),
-    "save": ("result", ""),
     "Result": ("result", ""),
     "Comparison": ("comparison", ""),
     "Overview": ("overview", ""),

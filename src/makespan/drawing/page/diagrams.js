@@ -77,6 +77,7 @@ export class Diagrams {
     };
     points.forEach((point, place) => {
       if (!this.plan.others[place]) return;
+      point.closest("svg").setAttribute("role", "group"); // an image holds nothing to press
       point.tabIndex = 0;
       point.setAttribute("role", "button");
       point.setAttribute("aria-label", this.plan.others[place].facts.map((fact) => fact.join(" ")).join(", "));
