@@ -148,7 +148,8 @@ class _Axis:
         if bars:
             start, high = low - 0.6, high + 0.6
         span = (high - start) * (1.0 if bars else 1.02) or 1.0
-        found = [tick for tick in ticks(start + span, 9) if start <= tick.time <= start + span]
+        wanted = 9 * (start + span) / span  # of those from 0 on, of which a part is seen
+        found = [tick for tick in ticks(start + span, wanted) if start <= tick.time <= start + span]
         if bars:
             found = [tick for tick in found if tick.time == int(tick.time)]
         return cls(start, span, tuple(found))
