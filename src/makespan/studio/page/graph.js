@@ -41,7 +41,7 @@ export class Graph {
   }
 
   line(edge) {
-    const one = arrowOf(edge, this.at, "arrow", { tabindex: 0, role: "button", "aria-label": `Arrow from ${edge.from} to ${edge.to}, data ${edge.size ?? 0}` });
+    const one = arrowOf(edge, this.at, "arrow", { tabindex: 0, role: "group", "aria-roledescription": "arrow", "aria-label": `Arrow from ${edge.from} to ${edge.to}, data ${edge.size ?? 0}` });
     const { made } = one;
     const act = () => this.choose({ edge: [edge.from, edge.to] });
     made.addEventListener("pointerdown", act);
@@ -54,7 +54,7 @@ export class Graph {
   box(name, index) {
     const task = state.problem.tasks[index];
     const weight = task.durations ? task.durations.map((value) => (value === null ? "∞" : brief(value))).join("/") : brief(task.work ?? 0);
-    const made = boxOf(name, weight, this.at.get(name), { tabindex: 0, role: "button", "data-name": name, "aria-label": `Task ${name}, work ${weight}` });
+    const made = boxOf(name, weight, this.at.get(name), { tabindex: 0, role: "group", "aria-roledescription": "task", "data-name": name, "aria-label": `Task ${name}, work ${weight}` });
     made.append(drawn("circle", { cx: WIDE, cy: HIGH / 2, r: 7, class: "out" }));
     made.addEventListener("pointerdown", (event) => this.onDown(event, name, made));
     made.addEventListener("focus", () => this.choose({ task: name }));
@@ -136,7 +136,7 @@ export class Graph {
     const all = names(state.problem);
     const index = chosen?.task === undefined ? -1 : all.indexOf(chosen.task);
     const edge = chosen?.edge ? (state.problem.edges ?? []).findIndex((one) => one.from === chosen.edge[0] && one.to === chosen.edge[1]) : -1;
-    const add = button("+ Task", () => this.add(), "Add a task (double click on the sheet)");
+    const add = button("Add a task", () => this.add(), "Add a task (double click on the sheet)");
     if (index >= 0) {
       const list = element("select");
       list.setAttribute("aria-label", `Arrow from ${chosen.task} to`);

@@ -98,7 +98,7 @@ export function arrowOf(edge, at, head, attributes = {}) {
   const made = drawn("g", { class: "arrow", ...attributes });
   const wide = drawn("path", { class: "wide" });
   const path = drawn("path", { "marker-end": `url(#${head})` });
-  const text = drawn("text", { "text-anchor": "middle", "aria-hidden": true }, brief(edge.size ?? 0));
+  const text = drawn("text", { "text-anchor": "middle" }, brief(edge.size ?? 0));
   made.append(wide, path, text);
   const place = () => {
     const [a, b] = [at.get(edge.from), at.get(edge.to)];
@@ -118,8 +118,8 @@ export function boxOf(name, weight, { x, y }, attributes = {}) {
   const made = drawn("g", { class: "task", transform: `translate(${x} ${y})`, ...attributes });
   made.append(
     drawn("rect", { width: WIDE, height: HIGH, rx: 7 }),
-    drawn("text", { x: WIDE / 2, y: 14, "text-anchor": "middle", class: "name", "aria-hidden": true }, short(name)),
-    drawn("text", { x: WIDE / 2, y: 28, "text-anchor": "middle", "aria-hidden": true }, String(weight).slice(0, 10)),
+    drawn("text", { x: WIDE / 2, y: 14, "text-anchor": "middle", class: "name" }, short(name)),
+    drawn("text", { x: WIDE / 2, y: 28, "text-anchor": "middle" }, String(weight).slice(0, 10)),
   );
   return made;
 }
