@@ -39,6 +39,8 @@ AREAS["Scale, start-up, studio"] = f"(?!{'|'.join(AREAS.values())})"
 """Of each area the beginnings of its tables' names."""
 FOUND = (("figures.md", 0.5), ("reference/", 0.5), ("changelog", 0.2), ("notebooks/", 1))
 """How much search prefers pages to others, by their place; the guide is found first."""
+DOWNLOADS = {"src/makespan/balance.py": "balance.py"}
+"""Files that are copied from the site, and where they are on it."""
 UPWARDS = re.compile(r"\]\(((?:\.\./)+)([\w./-]+)\)")
 """Links of a page to what is above it."""
 FIGURE = re.compile(r"\]\(((?:\.\./)*)benchmarks/(\w+)\.md\)")
@@ -70,7 +72,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "changelog.md": _of_the_root("CHANGELOG.md"),
         "contributing.md": _of_the_root("CONTRIBUTING.md"),
     }
-    for path, text in pages.items():
+    for path, text in {**pages, **downloads()}.items():
         files.append(File.generated(config, path, content=text))
     for file in reference.pages(config):
         files.append(file)
@@ -92,6 +94,11 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     return config
 
 
+def downloads() -> dict[str, bytes]:
+    """Return the files that pages offer as they are, by their place on the site."""
+    return {place: (ROOT / source).read_bytes() for source, place in DOWNLOADS.items()}
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Point links that leave the folder of pages to the source, those to tables to their page."""
     place = page.file.src_uri
@@ -103,6 +110,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     def pointed(link: re.Match[str]) -> str:
         outside = link[1].count("../") > depth
+        if outside and link[2] in DOWNLOADS:
+            return f"]({link[1][3:]}{DOWNLOADS[link[2]]})"
         return f"]({SOURCE}{link[2]})" if outside else link[0]
 
     return FIGURE.sub(r"](\1figures/\2.md)", UPWARDS.sub(pointed, markdown))

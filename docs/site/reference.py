@@ -38,7 +38,11 @@ GROUPS = {
         "ExecutionError MissingExtra"
     ),
 }
-ENGINES = {"On Dask": "makespan.execute.dask", "On MPI": "makespan.execute.mpi"}
+ENGINES = {
+    "The file to copy": "makespan.balance",
+    "On Dask": "makespan.execute.dask",
+    "On MPI": "makespan.execute.mpi",
+}
 SPLIT = "makespan.solve(makespan.DivisibleLoad(load=10, platform=star))"
 GRAPH = "makespan.TaskGraph(dag, makespan.Network.complete(speeds=[1.0, 2.0]))"
 DRAWN: dict[str, tuple[str, str]] = {
