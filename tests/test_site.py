@@ -241,6 +241,6 @@ def test_the_file_to_copy_is_offered_as_it_is() -> None:
     hook = module("generate")
     source = ROOT / "src" / "makespan" / "balance.py"
     assert hook.downloads() == {"balance.py": source.read_bytes()}
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="balance.md"))
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="balance.md"), meta={})
     text = (ROOT / "docs" / "balance.md").read_text("utf-8")
     assert "[balance.py](balance.py)" in hook.on_page_markdown(text, page, None, None)
