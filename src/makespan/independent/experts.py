@@ -27,7 +27,12 @@ have none, and are rounded down."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Which experts are on each device, the greatest load of one, and a bound on it."""
+    """Which experts are on each device, the greatest load of one, and a bound on it.
+
+    >>> found = place_experts([4, 2, 1], devices=2, slots=2)
+    >>> len(found.devices), found.load, found.optimal
+    (2, 4.0, True)
+    """
 
     devices: tuple[tuple[int, ...], ...]
     load: float
