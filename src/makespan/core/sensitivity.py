@@ -82,6 +82,13 @@ class Sensitivity(Displayable, HasFrame):
         What copies of machines are worth.
     notes
         What could not be answered, and what to keep in mind.
+
+    >>> import makespan
+    >>> workers = [makespan.Worker(send=1, compute=3), makespan.Worker(send=2, compute=5)]
+    >>> plan = makespan.solve(makespan.DivisibleLoad(load=10, platform=makespan.Star(workers)))
+    >>> rates = makespan.sensitivity(plan).rates
+    >>> [(rate.cost, round(rate.change, 3)) for rate in rates[:2]]
+    [('load', 2.8), ('send.fixed', 1.0)]
     """
 
     objective: str

@@ -32,6 +32,13 @@ class Simulation(Displayable, HasFrame):
         What the durations were disturbed by.
     seed
         The seed, or None where a generator was given.
+
+    >>> import makespan
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> noise = makespan.Noise("normal", 0.1)
+    >>> runs = makespan.simulate(makespan.solve(tasks), noise=noise, repetitions=50, rng=1)
+    >>> len(runs.makespans), runs.nominal
+    (50, 6.0)
     """
 
     makespans: Floats

@@ -219,7 +219,8 @@ def page_diagrams(
     """
     stated = _stated(result, problem)
     found = []
-    for view in () if stated is None else kind_of(stated).pictures.VIEWS:
+    views = () if stated is None else kind_of(stated).pictures.VIEWS
+    for view in sorted(views, key=lambda name: name != "front"):
         try:
             drawn = drawing(result, view, problem=problem, by=by)
         except InputError:

@@ -11,13 +11,13 @@ from makespan.core.display import Table
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.kind import HasAlternatives
-from makespan.core.picture import Picture
+from makespan.core.picture import Diagram, Picture
 from makespan.core.problem import Problem, is_problem
 from makespan.core.schedule import Schedule
 from makespan.drawing.gantt.layout import MAX_ROWS
 from makespan.drawing.page.html import Chart, page
 from makespan.drawing.page.tables import answer_tables, still_page
-from makespan.drawing.render import FORMS, as_bytes, as_svg, on_axes, own_figure
+from makespan.drawing.render import FORMS, LARGEST, as_bytes, as_svg, on_axes, own_figure
 from makespan.drawing.svg import escaped
 from makespan.drawing.text import percent, short
 from makespan.drawing.trace import trace
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from makespan.flow.result import Result
 
 
+AN_INCH = 96.0
+"""Pixels of an SVG."""
 MOST_OTHERS = 1000
 """Plans of a front that a page holds."""
 
@@ -262,13 +264,16 @@ def svg(
     fold: bool = False,
     max_rows: int = MAX_ROWS,
     legend: bool = True,
-    width: float = 1000.0,
+    width: float | None = None,
+    landscape: bool = False,
 ) -> str:
-    """Return a picture as an SVG element, a Gantt chart ``width`` pixels wide.
+    """Return a picture as an SVG element, ``width`` pixels wide.
 
-    The other parameters are those of :func:`plot`.
+    ``landscape`` puts the layers of a graph side by side. The other parameters are those of
+    :func:`plot`.
     """
     drawn = drawing(thing, view, problem=problem, title=title, by=by, fold=fold)
+    drawn = replace(drawn, landscape=landscape) if isinstance(drawn, Diagram) else drawn
     return as_svg(drawn, width=width, max_rows=_checked_rows(max_rows), legend=legend)
 
 
@@ -281,6 +286,8 @@ def picture_file(
     view: str | None = None,
     by: str | None = None,
     fold: bool = False,
+    width: float | None = None,
+    landscape: bool = False,
 ) -> str | bytes:
     """Return what stands in the file of a picture of a plan or a problem.
 
@@ -292,20 +299,30 @@ def picture_file(
         ``.svg``, ``.png``, ``.pdf`` or ``.html``; for plans also ``.trace.json``.
     beside
         A second plan for a page.
+    width, landscape
+        Inches from left to right, and whether the layers of a graph stand side by side.
 
     Raises
     ------
     InputError
         If there is no such picture.
     """
+    if width is not None and not 0.5 <= width <= LARGEST:
+        raise InputError(f"width: {width:g} is not allowed; it is from 0.5 to {LARGEST:g} inches")
+    asked: dict[str, Any] = {"problem": problem, "view": view, "by": by, "fold": fold}
     if suffix == ".svg":
-        return svg(thing, problem=problem, view=view, by=by, fold=fold)
+        pixels = None if width is None else AN_INCH * width
+        return svg(thing, **asked, width=pixels, landscape=landscape)
     if suffix in FORMS:  # pyplot and its backend are left alone
-        drawn, figure = drawing(thing, view, problem=problem, by=by, fold=fold), own_figure()
-        on_axes(drawn, None, figure=figure)
+        drawn, figure = drawing(thing, **asked), own_figure()
+        drawn = replace(drawn, landscape=landscape) if isinstance(drawn, Diagram) else drawn
+        on_axes(drawn, None, figure=figure, width=width)
         return as_bytes(figure, suffix)
-    if view is not None or by is not None or fold:
-        raise InputError(f"view, by, fold: are for pictures (.svg, .png, .pdf), not for {suffix}")
+    if view is not None or by is not None or fold or width is not None or landscape:
+        raise InputError(
+            "view, by, fold, width, landscape: are for pictures (.svg, .png, .pdf), "
+            f"not for {suffix}"
+        )
     if is_problem(thing):
         return problem_page(thing)
     plan = cast("Result | Schedule", thing)

@@ -75,6 +75,14 @@ class Overview(Displayable, HasFrame, Exportable):
 
     Made by :func:`makespan.report`; :func:`makespan.save` writes it as a page, a picture, or a
     table of LaTeX.
+
+    >>> import makespan
+    >>> grid = makespan.Grid("independent", seeds=5)
+    >>> asked = makespan.Experiment(grid, methods=["lpt", "multifit"])
+    >>> overview = makespan.report(makespan.experiment(asked))
+    >>> makespan.save(overview, "report.html")  # doctest: +SKIP
+    >>> overview
+    <Overview: 10 solves, 2 methods, 1 family>
     """
 
     rows: Rows

@@ -101,6 +101,13 @@ class Results(Displayable, HasFrame):
         Whether the user stopped it before all was solved.
 
     Iterating gives each :class:`makespan.Record`, from the file where there is one.
+
+    >>> import makespan
+    >>> grid = makespan.Grid("independent", seeds=5)
+    >>> asked = makespan.Experiment(grid, methods=["lpt", "multifit"])
+    >>> results = makespan.experiment(asked)
+    >>> sorted({record.method for record in results})
+    ['lpt', 'multifit']
     """
 
     path: Path | None

@@ -73,6 +73,14 @@ def read_experiment(path: PathLike) -> Experiment:
         If the file can't be read.
     InputError
         With every mistake found, each with its place in the file.
+
+    >>> import makespan
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+    ...     print('instances = [{ generate = "independent", seeds = 3 }]', file=file)
+    ...     print('methods = ["lpt", "multifit"]', file=file, flush=True)
+    ...     makespan.read_experiment(file.name)
+    <Experiment: 3 instances, 2 methods, 1 seed, 6 solves>
     """
     asked = asked_in(path)
     with headed(shown_path(path)):

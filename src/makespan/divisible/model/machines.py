@@ -78,6 +78,12 @@ class Master:
         With ``ports="many"``: units per second that all its sends together can carry.
     sends
         With ``ports="many"``: how many sends it can have under way at a time.
+
+    >>> import makespan
+    >>> worker = makespan.Worker(send=1, compute=2)
+    >>> star = makespan.Star([worker], master=makespan.Master(compute=3))
+    >>> makespan.solve(makespan.DivisibleLoad(load=6, platform=star)).makespan
+    9.0
     """
 
     name: str = "P0"

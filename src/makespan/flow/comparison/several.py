@@ -128,6 +128,12 @@ class Comparisons(Compared):
         A line for each file of a folder that holds no problem.
 
     ``comparisons["star.toml"]`` is one of them; iterating gives the names.
+
+    >>> import makespan
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> compared = makespan.compare({"five": tasks}, methods=["lpt", "multifit"])
+    >>> [row.makespan for row in compared["five"].rows]
+    [6.0, 7.0]
     """
 
     by_name: Mapping[str, Comparison]

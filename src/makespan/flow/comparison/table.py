@@ -95,6 +95,12 @@ class Comparison(Compared):
         The best bound on the makespan that any of them proved, seconds.
     interrupted
         Whether the user stopped the comparison before all methods had run.
+
+    >>> import makespan
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> comparison = makespan.compare(tasks, methods=["lpt", "multifit"])
+    >>> [(row.method, row.makespan) for row in comparison.rows]
+    [('multifit', 6.0), ('lpt', 7.0)]
     """
 
     problem: Problem

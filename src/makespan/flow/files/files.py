@@ -166,6 +166,14 @@ def read_result(path: PathLike | Mapping[str, Any]) -> Result:
         If the file can't be read, or does not hold a result; with every mistake found.
     ProblemError
         If the problem in it breaks its own statement.
+
+    >>> import makespan
+    >>> import tempfile
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     makespan.save(makespan.solve(tasks), f"{folder}/plan.json")
+    ...     print(makespan.read_result(f"{folder}/plan.json").makespan)
+    6.0
     """
     if isinstance(path, Mapping):
         data, heading = dict(path), ""
@@ -206,6 +214,8 @@ def save(
     view: str | None = None,
     by: str | None = None,
     fold: bool = False,
+    width: float | None = None,
+    landscape: bool = False,
 ) -> None:
     """Write a result, a problem, a schedule or a comparison to a file, whole or not at all.
 
@@ -229,6 +239,8 @@ def save(
     view, by, fold
         Which picture, what its colours tell apart, and whether transfers are left out: see
         :func:`makespan.plot`.
+    width, landscape
+        Of a picture: its width in inches, and whether the layers of a graph stand side by side.
 
     Raises
     ------
@@ -244,6 +256,7 @@ def save(
     ['kind = "independent"', 'machines = 2']
     """
     asked: dict[str, Any] = {"beside": beside, "view": view, "by": by, "fold": fold}
+    asked |= {"width": width, "landscape": landscape}
     if isinstance(path, (str, os.PathLike)):
         if format is not None:
             raise InputError("format: is for a stream; the suffix of a path says what to write")
@@ -280,7 +293,7 @@ def file_of(
 
         return picture_file(thing, suffix, problem=problem, beside=beside, **asked)
     if any(value not in (None, False) for value in asked.values()):
-        raise InputError(f"view, by, fold: are for pictures; {suffix} is none")
+        raise InputError(f"{', '.join(asked)}: are for pictures; {suffix} is none")
     if suffix == ARRAYS:
         from makespan.flow.files.arrays import packed
 
