@@ -112,7 +112,13 @@ class Methods(tuple[Applicability, ...], Displayable, HasFrame):
         if not others:
             return "\n".join(_listed(able))
         blocks = [["these apply", *_listed(able)]] if able else []
-        blocks.append(["these do not", *_reasons(others)])
+        width = max(len(verdict.name) for verdict in others)
+        reasons = [
+            f"  {verdict.name if not index else '':<{width}}  {reason}"
+            for verdict in others
+            for index, reason in enumerate(verdict.reasons)
+        ]
+        blocks.append(["these do not", *reasons])
         return "\n\n".join("\n".join(block) for block in blocks)
 
     __repr__ = __str__
@@ -163,15 +169,6 @@ def _listed(verdicts: Sequence[Applicability]) -> list[str]:
         if method.options:
             lines.append(f"  {'':<{width}}  options: {_options(method)}")
     return lines
-
-
-def _reasons(verdicts: Sequence[Applicability]) -> list[str]:
-    width = max(len(verdict.name) for verdict in verdicts)
-    return [
-        f"  {verdict.name if not index else '':<{width}}  {reason}"
-        for verdict in verdicts
-        for index, reason in enumerate(verdict.reasons)
-    ]
 
 
 _REGISTER: dict[str, dict[str, Method]] = {}

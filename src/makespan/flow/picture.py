@@ -55,7 +55,9 @@ def picture(
                 drawn = replace(drawn, groups=_grouped(problem, schedule, by, details))
     if fold:
         drawn = drawn.folded()
-    bound = result.lower_bound if result is not None else _known_bound(problem)
+    bound = None if result is None else result.lower_bound
+    if result is None and problem is not None:
+        bound = max((each.value for each in kind_of(problem).bounds.bounds(problem)), default=None)
     marks = [Mark("makespan", schedule.makespan)] if len(schedule) else []
     if bound is not None and math.isfinite(bound):
         met = abs(schedule.makespan - bound) <= BOUND_IS_MET * schedule.makespan
@@ -145,23 +147,9 @@ def _refuse_broken(schedule: Schedule, problem: Problem | None) -> None:
         raise InputError(f"the schedule can't be drawn: {faults[0].message}")
 
 
-def _known_bound(problem: Problem | None) -> float | None:
-    """Return the greatest of the kind's bounds; None without a problem, or without any."""
-    if problem is None:
-        return None
-    return max((bound.value for bound in kind_of(problem).bounds.bounds(problem)), default=None)
-
-
 GANTT = "gantt"
 CHART = "chart"
 """What colours tell apart beside a Gantt chart: what they do there."""
-
-
-def views_of(thing: Result | Schedule | Problem, problem: Problem | None = None) -> tuple[str, ...]:
-    """Return the names of the pictures that there are of a thing, the usual one first."""
-    stated = _stated(thing, problem)
-    others = () if stated is None else tuple(kind_of(stated).pictures.VIEWS)
-    return others if stated is thing else (GANTT, *others)
 
 
 def drawing(
@@ -180,7 +168,9 @@ def drawing(
     InputError
         If there is no such view of it, or it can't be drawn.
     """
-    views = views_of(thing, problem)
+    stated = _stated(thing, problem)
+    views = () if stated is None else tuple(kind_of(stated).pictures.VIEWS)
+    views = views if stated is thing else (GANTT, *views)
     chosen = views[0] if view is None else view
     if chosen not in views:
         raise InputError(

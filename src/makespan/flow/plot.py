@@ -72,15 +72,6 @@ def html(
     return page(charts, title=title)
 
 
-def problem_page(problem: Problem) -> str:
-    """Return the pictures of a problem as one page without scripts."""
-    parts = [
-        f'<h2>{escaped(title)}</h2>\n<div class="wide">{drawn}</div>'
-        for title, drawn in page_diagrams(problem, by=None)
-    ]
-    return still_page(f"A {problem.kind} problem", parts)
-
-
 def _name(plan: Result | Schedule) -> str:
     """Return what a plan is called beside another."""
     return "a schedule" if isinstance(plan, Schedule) else plan.method
@@ -307,7 +298,11 @@ def picture_file(
     if view is not None or by is not None or fold:
         raise InputError(f"view, by, fold: are for pictures (.svg, .png, .pdf), not for {suffix}")
     if is_problem(thing):
-        return problem_page(thing)
+        parts = [
+            f'<h2>{escaped(name)}</h2>\n<div class="wide">{drawn}</div>'
+            for name, drawn in page_diagrams(thing, by=None)
+        ]
+        return still_page(f"A {thing.kind} problem", parts)
     plan = cast("Result | Schedule", thing)
     if suffix == ".html":
         return html(plan, problem=problem, beside=beside)

@@ -91,7 +91,7 @@ class Journal:
         self._found = self.lines.exists()
         try:
             if not growing and self.path.exists() and not self._found:
-                self._restore()
+                write_whole(self.lines, self.form.text(_rows_in(self.path)))  # to go on with
             self._file = open(self.lines, "a+b", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise FileError(f"{path}: {file_fault(error, 'written')}") from error
@@ -150,10 +150,6 @@ class Journal:
         self._file.truncate(end)
         if not end:
             self._file.write(head)
-
-    def _restore(self) -> None:
-        """Make the journal of a whole table again, to go on with."""
-        write_whole(self.lines, self.form.text(_rows_in(self.path)))
 
     def _converted(self) -> str | bytes:
         if self.suffix == ".json":

@@ -87,11 +87,8 @@ def is_experiment(path: PathLike) -> bool:
         data = parsed(path)
     except InputError:
         return False
-    return "kind" not in data and ("instances" in data or _format(data) == "makespan.experiment")
-
-
-def _format(data: Mapping[str, Any]) -> str:
-    return str(data.get("format", "")).partition("/")[0]
+    stated = str(data.get("format", "")).partition("/")[0]
+    return "kind" not in data and ("instances" in data or stated == "makespan.experiment")
 
 
 def asked_in(path: PathLike) -> Asked:

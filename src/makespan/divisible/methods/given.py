@@ -201,7 +201,11 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     assert problem.activation is not None
     sequence = problem.workers_in(problem.activation)
     if not len(sequence):
-        return _by_the_master(problem)
+        if problem.total and not problem.master_computes:
+            why = "activation is empty, the master can't compute"
+            return Solution(schedule=None, infeasible=why)
+        plan = Plan.of([], [], master=problem.total)
+        return with_deadline(problem, Solution(schedule=timed(problem, plan), optimal=True))
     sized = size_by_chain(problem, sequence) if only_costs(problem) else None
     if sized is None or not sized.optimal:
         if len(sequence) > MAX_PROGRAMMED:
@@ -218,14 +222,6 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     optimal = optimal and not _may_be_left_waiting(problem, schedule.makespan)
     solution = Solution(schedule=schedule, optimal=optimal)
     return with_deadline(problem, solution)
-
-
-def _by_the_master(problem: DivisibleLoad) -> Solution:
-    """Return the only plan in which nobody is sent anything."""
-    if problem.total and not problem.master_computes:
-        return Solution(schedule=None, infeasible="activation is empty, the master can't compute")
-    plan = Plan.of([], [], master=problem.total)
-    return with_deadline(problem, Solution(schedule=timed(problem, plan), optimal=True))
 
 
 def _may_be_left_waiting(problem: DivisibleLoad, time: float | None) -> bool:

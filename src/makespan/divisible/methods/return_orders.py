@@ -144,7 +144,10 @@ def lifo(problem: DivisibleLoad, control: Control) -> Solution:
         solution = log_service_order(
             problem, control, _linear(problem), port, "send and return cost"
         )
-    return solution if keeps_discipline(problem, "lifo") else _unproved(solution)
+    if keeps_discipline(problem, "lifo"):
+        return solution
+    goal = solution.objective and replace(solution.objective, bound=None)
+    return replace(solution, infeasible=None, lower_bound=None, optimal=False, objective=goal)
 
 
 def _linear(problem: DivisibleLoad) -> Solution:
@@ -192,14 +195,6 @@ def _with_returns(problem: DivisibleLoad, solution: Solution) -> Solution:
     own = float(schedule.amount[computes[schedule.machine[computes] == MASTER]].sum())
     plan = Plan.of(schedule.peer[sends] - 1, schedule.amount[sends], master=own).without_empty()
     return replace(solution, schedule=timed(problem, with_returns(problem, plan, "lifo")))
-
-
-def _unproved(solution: Solution) -> Solution:
-    """Return a solution of another problem than the one asked without what it proves."""
-    objective = solution.objective
-    if objective is not None:
-        objective = replace(objective, bound=None)
-    return replace(solution, infeasible=None, lower_bound=None, optimal=False, objective=objective)
 
 
 def _given(problem: DivisibleLoad) -> str | None:

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.costs import Affine
-from makespan.core.inputs.mistakes import NO_NAME, Mistakes, quoted
+from makespan.core.inputs.mistakes import NO_NAME, Mistakes, listed, quoted
 from makespan.core.inputs.rules import Rule
-from makespan.core.inputs.tables import listed
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import frozen
 

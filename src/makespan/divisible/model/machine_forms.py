@@ -23,8 +23,7 @@ from makespan.core.inputs.forms import (
     mistake,
 )
 from makespan.core.inputs.mistakes import quoted
-from makespan.divisible.model.machines import PRICE, SENDS, UPLINK, Worker
-from makespan.divisible.model.piecewise_costs import PAIRS, SIZE
+from makespan.divisible.model.machines import PAIRS, PRICE, SENDS, SIZE, UPLINK, Worker
 from makespan.divisible.model.platform import RULES
 from makespan.divisible.model.sources import HELD, LINK, Source, Sources
 

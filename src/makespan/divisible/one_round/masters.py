@@ -66,7 +66,12 @@ def best_master(
     assert best is not None
     if best.schedule is None:
         return _no_plan(found, untried)
-    proved = not untried and all(_is_settled(solution, best) for solution in found)
+    proved = not untried and all(
+        each.optimal
+        or each.infeasible is not None
+        or (best.objective is None and _bound(each) >= best.rank)
+        for each in found
+    )
     if best.objective is not None:
         return _most_of_masters(best, found, proved=proved, tried=not untried)
     bounds = [*untried, best.rank, *(_bound(solution) for solution in found)]
@@ -89,13 +94,6 @@ def _by_bound(problem: DivisibleLoad) -> Iterator[tuple[float, DivisibleLoad]]:
     bounds = [quick_bound(given) for given in each]
     for index in sorted(range(count), key=bounds.__getitem__):
         yield bounds[index], each[index]
-
-
-def _is_settled(solution: Solution, best: Solution) -> bool:
-    """Whether a master is proved to give nothing better than the best plan."""
-    if solution.optimal or solution.infeasible is not None:
-        return True
-    return best.objective is None and _bound(solution) >= best.rank
 
 
 def _bound(solution: Solution) -> float:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.model.piecewise_costs import PiecewiseCosts
+from makespan.divisible.model.machines import PiecewiseCosts
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import seconds_scale, units_scale

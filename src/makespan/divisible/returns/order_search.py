@@ -304,7 +304,9 @@ class OrderSearch:
             return
         worker = self._to_decide(undecided) if pending is None else pending
         if worker is None:
-            self._keep(value, self._with_idle(orders, undecided))
+            for idle in undecided if self.terms.everyone else ():  # who does nothing takes part
+                orders = next(self.rule.insertions(orders, idle))
+            self._keep(value, orders)
         else:
             heapq.heappush(heap, (value, next(counter), orders, undecided, worker))
 
@@ -320,13 +322,6 @@ class OrderSearch:
         matters = (terms.ports == 2) | (terms.start_up > 0)
         bound = [worker for worker in members if matters[worker] and not self.optional[worker]]
         return bound[0] if bound else None
-
-    def _with_idle(self, orders: Orders, undecided: tuple[int, ...]) -> Orders:
-        """Give those who do nothing a place, where everyone has to take part."""
-        if self.terms.everyone:
-            for worker in undecided:
-                orders = next(self.rule.insertions(orders, worker))
-        return orders
 
 
 def _without(orders: Orders, worker: int) -> Orders:

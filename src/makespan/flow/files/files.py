@@ -287,7 +287,13 @@ def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-
         assert isinstance(thing, Result)
         return msccl_text(thing)
     if suffix == ".toml":
-        return _as_toml(path, as_dict(thing))
+        import tomli_w
+
+        try:
+            return tomli_w.dumps(as_dict(thing))
+        except (TypeError, ValueError) as error:
+            why = f"can't be written as TOML ({error}); .json can hold it"
+            raise FileError(f"{path}: {why}") from error
     if suffix == ".csv":
         schedule = thing.schedule if isinstance(thing, Result) else thing
         assert isinstance(schedule, Schedule)
@@ -343,15 +349,6 @@ def as_dict(thing: Result | Problem | Schedule, *, columns: bool = False) -> dic
     if isinstance(thing, Schedule):
         return schedule_as_dict(thing, columns=columns)
     return kind_of(thing).file.write(thing)
-
-
-def _as_toml(path: PathLike, data: Mapping[str, Any]) -> str:
-    import tomli_w
-
-    try:
-        return tomli_w.dumps(data)
-    except (TypeError, ValueError) as error:
-        raise FileError(f"{path}: can't be written as TOML ({error}); .json can hold it") from error
 
 
 def suffixes_of(thing: object) -> tuple[str, ...]:
