@@ -123,10 +123,7 @@ def as_price(cost: Any) -> Affine:
 def as_affine(cost: Any) -> Affine:
     """Return ``cost`` as an :class:`Affine`: a number is a cost per unit, a pair is both parts.
 
-    Raises
-    ------
-    ProblemError
-        If it grows faster beyond some size.
+    Raises ProblemError if it grows faster beyond some size.
 
     >>> as_affine(3.0)
     Affine(fixed=0.0, per_unit=3.0)

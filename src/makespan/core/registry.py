@@ -213,10 +213,7 @@ def methods_of(kind: str) -> tuple[Method, ...]:
 def find_method(kind: str, name: str) -> Method:
     """Return the method of ``kind`` called ``name``, importing its file alone.
 
-    Raises
-    ------
-    MethodError
-        If there is none; the message names the nearest.
+    Raises MethodError if there is none; the message names the nearest.
     """
     _load(kind, name)
     known = _REGISTER.get(kind, {})

@@ -148,10 +148,7 @@ WORDS = {dict: "a table", str: "a text", LIST: "a list", int: "a whole number"}
 def step_of(data: Any) -> Step:
     """Return the step that a file holds; its cells stand in no file.
 
-    Raises
-    ------
-    ValueError
-        If it is not what :meth:`makespan.core.steps.Step.as_dict` gives.
+    Raises ValueError if it is not what :meth:`makespan.core.steps.Step.as_dict` gives.
 
     >>> step = Step(text="a", items={"ready": (1, 2)}, groups={3: 0})
     >>> step_of(step.as_dict()) == step

@@ -93,10 +93,7 @@ def misfits_refused() -> Iterator[None]:
 def drawable(plan: Result | Schedule, problem: Problem) -> tuple[Schedule, Mapping[str, Any]]:
     """Return the schedule of a plan and what else is known of it.
 
-    Raises
-    ------
-    InputError
-        If there is no schedule, or it can't be drawn.
+    Raises InputError if there is no schedule, or it can't be drawn.
     """
     if isinstance(plan, Schedule):
         _refuse_broken(plan, problem)
@@ -163,10 +160,7 @@ def drawing(
 ) -> Picture | Drawn:
     """Return what a picture of a result, a schedule or a problem shows.
 
-    Raises
-    ------
-    InputError
-        If there is no such view of it, or it can't be drawn.
+    Raises InputError if there is no such view of it, or it can't be drawn.
     """
     stated = _stated(thing, problem)
     views = () if stated is None else tuple(kind_of(stated).pictures.VIEWS)

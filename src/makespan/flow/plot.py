@@ -42,19 +42,11 @@ def html(
 ) -> str:
     """Return a plan as one self-contained HTML page.
 
-    Parameters
-    ----------
-    result_or_schedule
-        A result, or a schedule alone.
-    problem
-        The problem of a schedule that comes alone, as for :func:`makespan.plot`.
-    beside
-        A second result or schedule, drawn below the first on the same time axis.
+    ``result_or_schedule``: a result, or a schedule alone. ``problem``: the problem of a schedule
+    that comes alone, as for :func:`makespan.plot`. ``beside``: a second result or schedule, drawn
+    below the first on the same time axis.
 
-    Raises
-    ------
-    InputError
-        If there is nothing that can be drawn.
+    Raises InputError if there is nothing that can be drawn.
     """
     if not isinstance(result_or_schedule, Schedule):
         problem = result_or_schedule.problem
@@ -275,19 +267,11 @@ def picture_file(
 ) -> str | bytes:
     """Return what stands in the file of a picture of a plan or a problem.
 
-    Parameters
-    ----------
-    thing, problem, view, by, fold
-        Those of :func:`plot`; a page has all views.
-    suffix
-        ``.svg``, ``.png``, ``.pdf`` or ``.html``; for plans also ``.trace.json``.
-    beside
-        A second plan for a page.
+    ``thing``, ``problem``, ``view``, ``by``, ``fold``: those of :func:`plot`; a page has all views.
+    ``suffix``: ``.svg``, ``.png``, ``.pdf`` or ``.html``; for plans also ``.trace.json``.
+    ``beside``: a second plan for a page.
 
-    Raises
-    ------
-    InputError
-        If there is no such picture.
+    Raises InputError if there is no such picture.
     """
     if suffix == ".svg":
         return svg(thing, problem=problem, view=view, by=by, fold=fold)

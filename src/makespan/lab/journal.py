@@ -72,10 +72,8 @@ class Journal:
     A table that can't grow, ``.json`` or ``.parquet``, is made of a journal beside it, its name
     with ``.jsonl``, when the journal is closed; once :attr:`complete`, the journal goes.
 
-    Raises
-    ------
-    FileError
-        If the file can't be written, holds something else, or another process is writing it.
+    Raises FileError if the file can't be written, holds something else, or another process is
+    writing it.
     """
 
     def __init__(self, path: PathLike) -> None:
@@ -174,10 +172,7 @@ class Journal:
 def read_records(path: PathLike) -> Iterator[Record]:
     """Yield the rows of a table that is complete, or grows.
 
-    Raises
-    ------
-    FileError
-        If it can't be read, or is another file.
+    Raises FileError if it can't be read, or is another file.
     """
     path = Path(path)
     suffix = path.suffix.lower()

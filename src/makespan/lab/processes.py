@@ -120,14 +120,8 @@ class Processes:
 
     A process that dies leaves a row of the solve that it was at, and is replaced.
 
-    Parameters
-    ----------
-    jobs
-        How many.
-    most
-        Bytes that one may hold; None for an equal share of what is free now.
-    imports
-        Modules that they import first, which register methods.
+    ``jobs``: how many. ``most``: bytes that one may hold; None for an equal share of what is free
+    now. ``imports``: modules that they import first, which register methods.
 
     As a context manager it keeps the processes for several calls of :meth:`solved`.
     """

@@ -23,17 +23,10 @@ SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 def table_in(text: str, name: str, suffix: str) -> dict[str, Any]:
     """Return a document as dictionaries, lists, texts and numbers.
 
-    Parameters
-    ----------
-    name
-        What messages call the file.
-    suffix
-        ``".json"`` or ``".toml"``.
+    ``name``: what messages call the file. ``suffix``: ``".json"`` or ``".toml"``.
 
-    Raises
-    ------
-    FileError
-        Naming the file, what is wrong with it, and the line and column where they are known.
+    Raises FileError naming the file, what is wrong with it, and the line and column where they are
+    known.
     """
     if not text.strip():
         raise FileError(f"{name}: is empty")
@@ -146,15 +139,9 @@ def _depth_exceeds(data: Any, limit: int) -> bool:
 def root_of(text: str, tag: str, name: str, *, typed: bool = False) -> ElementTree.Element:
     """Return the root of a document of the format called ``name``, whose root is a ``tag``.
 
-    Parameters
-    ----------
-    typed
-        Whether it may name a document type, which is not looked up.
+    ``typed``: whether it may name a document type, which is not looked up.
 
-    Raises
-    ------
-    FileError
-        If it is not one, or declares entities or a document type.
+    Raises FileError if it is not one, or declares entities or a document type.
     """
     if "<!ENTITY" in text or (not typed and "<!DOCTYPE" in text):
         raise FileError(f"declares entities or a document type, which {name} has no use for")

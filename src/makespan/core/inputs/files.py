@@ -34,18 +34,11 @@ def _refuse_closed(name: PathLike) -> None:
 def read_text(path: PathLike, *, pipes: bool = False) -> str:
     """Return the text of a file in UTF-8, with or without a byte order mark.
 
-    Parameters
-    ----------
-    path
-        A file; ``"-"`` is the standard input.
-    pipes
-        Whether a pipe may be read, too, as a path that the user gave can be one (``/dev/stdin``,
-        process substitution). Devices and sockets are never read.
+    ``path``: a file; ``"-"`` is the standard input. ``pipes``: whether a pipe may be read, too, as
+    a path that the user gave can be one (``/dev/stdin``, process substitution). Devices and sockets
+    are never read.
 
-    Raises
-    ------
-    FileError
-        Naming the file and what is wrong with it.
+    Raises FileError naming the file and what is wrong with it.
     """
     return _decoded(shown_path(path), read_bytes(path, LARGEST, pipes=pipes))
 
@@ -75,10 +68,8 @@ def file_beneath(folder: Path, name: str, within: PathLike | None = None) -> Pat
 
     ``within`` is another folder beneath which it may lie, as the caller allows it.
 
-    Raises
-    ------
-    FileError
-        If it leads out of the folder, by its name or by a link, or is not a regular file.
+    Raises FileError if it leads out of the folder, by its name or by a link, or is not a regular
+    file.
     """
     _refuse_closed(name)
     path = folder / name
@@ -147,10 +138,7 @@ def write_whole(path: PathLike, content: str | bytes) -> None:
 
     A link is followed; what is not a regular file (a pipe, a device) is written to as it is.
 
-    Raises
-    ------
-    FileError
-        If the file can't be written; whatever was there before is then still there.
+    Raises FileError if the file can't be written; whatever was there before is then still there.
     """
     _refuse_closed(path)
     data = content.encode() if isinstance(content, str) else content

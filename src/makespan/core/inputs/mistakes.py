@@ -157,10 +157,7 @@ Item = TypeVar("Item")
 def listed(values: object, kind: type[Item], place: str, what: str) -> tuple[Item, ...]:
     """Return what stands in a list; tables, as in files, become objects of this kind.
 
-    Raises
-    ------
-    ProblemError
-        If it is not a list, or not all that it holds is of this kind.
+    Raises ProblemError if it is not a list, or not all that it holds is of this kind.
     """
     if not isinstance(values, Iterable) or isinstance(values, (str, Mapping)):
         raise ProblemError((Mistake(place, f"{quoted(values)} is not a list of {what}"),))
@@ -181,10 +178,7 @@ def from_table(kind: type[Item], table: Mapping[str, Any], place: str) -> Item:
     A key is a field's name; null stands for nothing or for infinity where that is the default,
     and a table within the table for a cost.
 
-    Raises
-    ------
-    ProblemError
-        If it has keys that there are not, each with its place.
+    Raises ProblemError if it has keys that there are not, each with its place.
 
     >>> from_table(Affine, {"fixed": 1.0, "perunit": 2.0}, "send")
     Traceback (most recent call last):

@@ -17,17 +17,10 @@ VARIABLE = "MAKESPAN_MEMORY"
 def claim(wanted: float, what: str) -> None:
     """Refuse what would take more memory than makespan may take here.
 
-    Parameters
-    ----------
-    wanted
-        Bytes that are about to be taken, estimated from the sizes of the input.
-    what
-        What takes them, for the message: ``"the distances between 50,000 machines"``.
+    ``wanted``: bytes that are about to be taken, estimated from the sizes of the input. ``what``:
+    what takes them, for the message: ``"the distances between 50,000 machines"``.
 
-    Raises
-    ------
-    TooLarge
-        If that is more than :func:`allowed`.
+    Raises TooLarge if that is more than :func:`allowed`.
 
     >>> claim(1e15, "the table of all pairs")
     Traceback (most recent call last):

@@ -76,10 +76,7 @@ class Columns:
     ) -> None:
         """Take over columns of one length (``count``, where it is known), or scalars.
 
-        Raises
-        ------
-        ProblemError
-            If the lengths differ or an entry is not a number.
+        Raises ProblemError if the lengths differ or an entry is not a number.
         """
         mistakes = Mistakes()
         columns: dict[str, Any] = {}

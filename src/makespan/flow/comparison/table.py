@@ -241,13 +241,8 @@ def _ratio(value: float, best: float) -> float:
 class ProfileRow:
     """How often a method was near the best.
 
-    Parameters
-    ----------
-    method
-        Its name.
-    shares
-        The shares of all problems on which its value was within each of ``THRESHOLDS`` of the
-        best; a problem on which it gave no plan counts as far.
+    ``method``: its name. ``shares``: the shares of all problems on which its value was within each
+    of ``THRESHOLDS`` of the best; a problem on which it gave no plan counts as far.
     """
 
     method: str

@@ -69,10 +69,7 @@ def unpacked(path: PathLike) -> dict[str, Any]:
 
     A table of two dimensions is a list of rows.
 
-    Raises
-    ------
-    FileError
-        Naming the file, the entry, and what is wrong with it.
+    Raises FileError naming the file, the entry, and what is wrong with it.
     """
     name = shown_path(path)
     content = read_bytes(path, LARGEST)

@@ -128,10 +128,7 @@ def _refuse_beside_graph(path: PathLike, parts: Mapping[str, Any]) -> None:
 def problem_files(folder: PathLike) -> list[Path]:
     """Return the files of a folder that may hold problems, by their names, in order.
 
-    Raises
-    ------
-    FileError
-        If the folder can't be read.
+    Raises FileError if the folder can't be read.
     """
     try:
         files = filter(Path.is_file, Path(folder).iterdir())
@@ -146,12 +143,8 @@ def problems_in(folder: PathLike) -> tuple[dict[str, Problem], tuple[str, ...]]:
     Returns the problems by path, and a line for each file that holds none: a result, say, or a
     file named by another problem.
 
-    Raises
-    ------
-    FileError
-        If no file holds a problem, or the folder can't be read.
-    ProblemError
-        If a problem breaks its own statement.
+    Raises FileError if no file holds a problem, or the folder can't be read. Raises ProblemError if
+    a problem breaks its own statement.
     """
     problems: dict[str, Problem] = {}
     others = []
@@ -200,10 +193,7 @@ def read_result(path: PathLike) -> Result:
 def read_schedule(path: PathLike, problem: Problem) -> Schedule:
     """Read a schedule of ``problem``: a schedule's file, or the schedule in a result's.
 
-    Raises
-    ------
-    FileError
-        If the file can't be read or holds no schedule; with every mistake found.
+    Raises FileError if the file can't be read or holds no schedule; with every mistake found.
     """
     data = parsed(path, problem)
     with headed(shown_path(path)):
@@ -304,10 +294,7 @@ def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-
 def refuse_suffix(path: PathLike, *allowed: str) -> str:
     """Return the suffix of ``path`` if it is ``allowed``.
 
-    Raises
-    ------
-    FileError
-        If it is not; the message lists what is.
+    Raises FileError if it is not; the message lists what is.
     """
     suffix = suffix_of(path)
     if suffix not in allowed:
@@ -321,11 +308,8 @@ def refuse_suffix(path: PathLike, *allowed: str) -> str:
 def refuse_target(path: PathLike | None, *allowed: str, source: PathLike | None = None) -> None:
     """Refuse a file, if one is named, that can't or should not be written, before long work.
 
-    Raises
-    ------
-    FileError
-        If the suffix is not ``allowed``, there is no such folder, or it is the ``source`` that
-        is read.
+    Raises FileError if the suffix is not ``allowed``, there is no such folder, or it is the
+    ``source`` that is read.
     """
     if path is None:
         return

@@ -35,10 +35,7 @@ ANY_NUMBER = Rule(low=-inf, any_magnitude=True)
 def result_of(data: Mapping[str, Any], problem_of: Callable[[Any], Problem]) -> Result:
     """Return the result that stands in a file's contents; ``problem_of`` reads its problem.
 
-    Raises
-    ------
-    InputError
-        With every mistake found.
+    Raises InputError with every mistake found.
     """
     mistakes = Mistakes()
     _known_keys(mistakes, "", data, KEYS)
@@ -182,10 +179,7 @@ def schedule_of(data: Any, place: str, problem: Problem | None) -> Schedule:
     Without a problem, or where an activity is on a machine that the problem lacks, the machines
     are those that the file names: the referee then says what is wrong.
 
-    Raises
-    ------
-    FileError
-        With every mistake found, such as ``schedule.activities[3].start``.
+    Raises FileError with every mistake found, such as ``schedule.activities[3].start``.
     """
     mistakes = Mistakes()
     start = f"{place}." if place else ""

@@ -257,10 +257,7 @@ def least_sum(
     LeastSum or None
         None where no plan exists.
 
-    Raises
-    ------
-    Expired
-        If the time is up before any plan is found.
+    Raises Expired if the time is up before any plan is found.
 
     Complexity: one pass for the hulls, one for the reduced costs, and the core:
     O(core x range of sums), O(n T^2) where all entries cost alike. Convex weights need no hulls

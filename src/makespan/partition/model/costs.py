@@ -128,10 +128,7 @@ def build(given: Sequence[Given], tasks: int, mistakes: Mistakes) -> Table | Cur
 def tabulate(curves: Curves, tasks: int) -> Table:
     """Return the table of curves up to ``tasks``.
 
-    Raises
-    ------
-    TooLarge
-        If it would take too much memory.
+    Raises TooLarge if it would take too much memory.
     """
     entries = curves.size(tasks)
     claim(BYTES * entries, f"a table of {entries:,} costs")

@@ -41,12 +41,8 @@ class Curve:
 class Curves:
     """The costs of all resources as functions that never fall.
 
-    Parameters
-    ----------
-    functions
-        An :class:`Affine` or a :class:`Curve` per resource.
-    lower, upper
-        The least and the greatest count of each resource.
+    ``functions``: an :class:`Affine` or a :class:`Curve` per resource. ``lower``, ``upper``: the
+    least and the greatest count of each resource.
     """
 
     functions: tuple[Affine | Curve, ...]
