@@ -175,9 +175,9 @@ _REGISTER: dict[str, dict[str, Method]] = {}
 
 
 def register(
-    kind: str,
+    kind: str = "",
     *,
-    name: str,
+    name: str = "",
     needs: tuple[Need, ...] = (),
     reach: tuple[Need, ...] = (),
     proves: str | None = None,
@@ -185,11 +185,16 @@ def register(
     complexity: str,
     source: str,
 ) -> Callable[[Run], Run]:
-    """Register the decorated function as a method for problems of ``kind``."""
+    """Register the decorated function as a method called ``name`` for problems of ``kind``.
+
+    A method in the folder of its kind, called as its function is, needs to say neither.
+    """
 
     def decorate(run: Run) -> Run:
-        _REGISTER.setdefault(kind, {})[name] = Method(
-            name=name,
+        called = name or run.__name__.replace("_", "-")
+        methods = _REGISTER.setdefault(kind or run.__module__.split(".")[1], {})
+        methods[called] = Method(
+            name=called,
             run=run,
             needs=needs,
             reach=reach,

@@ -24,8 +24,6 @@ from makespan.divisible.timing import timed
 
 
 @register(
-    "divisible",
-    name="no-load",
     needs=(
         needs.A_STAR,
         needs.A_MASTER,
@@ -57,8 +55,6 @@ def _shared_limit(problem: DivisibleLoad) -> str | None:
 
 
 @register(
-    "divisible",
-    name="given-loads",
     needs=(
         needs.A_STAR,
         needs.condition("given loads", lambda problem: problem.loads, "loads is not given"),
@@ -180,8 +176,6 @@ MAX_PROGRAMMED = 30_000
 
 
 @register(
-    "divisible",
-    name="activation",
     needs=(
         *needs.SEQUENCE_OF_CHUNKS,
         needs.condition(

@@ -55,8 +55,6 @@ def _shared_returns(problem: DivisibleLoad) -> str | None:
 
 
 @register(
-    "divisible",
-    name="independent-links",
     needs=(
         needs.A_STAR,
         Need("links of their own (ports = 'many')", needs.is_one_of("ports", "many")),

@@ -17,8 +17,6 @@ from makespan.divisible.problem import DivisibleLoad
 
 
 @register(
-    "divisible",
-    name="large-load",
     needs=(
         *needs.SPLIT_ONE_ROUND,
         needs.FINITE_RATES,
@@ -46,8 +44,6 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 @register(
-    "divisible",
-    name="subset-dp",
     needs=(
         *needs.AFFINE_ONE_ROUND,
         needs.at_most(
@@ -73,8 +69,6 @@ def subset_dp(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 @register(
-    "divisible",
-    name="bus-exchange",
     needs=(
         *needs.AFFINE_ONE_ROUND,
         needs.NO_GIVEN_ORDER,

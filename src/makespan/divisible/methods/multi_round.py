@@ -33,8 +33,6 @@ MAX_CHUNKS = 1_000_000
 
 
 @register(
-    "divisible",
-    name="multi-installment",
     needs=(
         *needs.SEQUENCE_OF_CHUNKS,
         needs.NO_GIVEN_SEQUENCE,
@@ -122,8 +120,6 @@ FEW, BEHIND = 16, 0.6
 
 
 @register(
-    "divisible",
-    name="multi-round",
     needs=(
         *needs.SEQUENCE_OF_CHUNKS,
         needs.NO_GIVEN_SEQUENCE,

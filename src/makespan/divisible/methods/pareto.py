@@ -36,8 +36,6 @@ class Point(NamedTuple):
 
 
 @register(
-    "divisible",
-    name="pareto",
     needs=(ANY_STAR, A_FRONT),
     proves="of each point, by trying every sequence: no plan as fast is cheaper",
     complexity="a search over sequences a point",

@@ -56,8 +56,6 @@ def _another_order(discipline: str) -> Need:
 
 
 @register(
-    "divisible",
-    name="fifo",
     needs=(*RETURNS_ONE_ROUND, _another_order("fifo")),
     reach=(at_most(MAX_SEARCHED),),
     proves="where fifo is asked for: with d = z c the order by send cost (theorem), else branch "
@@ -116,8 +114,6 @@ def _searched(problem: DivisibleLoad) -> int:
 
 
 @register(
-    "divisible",
-    name="lifo",
     needs=(*RETURNS_ONE_ROUND, _another_order("lifo")),
     reach=(at_most(MAX_SEARCHED, number=_searched, otherwise="a plain star, or "),),
     proves="where lifo is asked for: a plain star with send costs c + d (theorem)",
@@ -206,8 +202,6 @@ def _given(problem: DivisibleLoad) -> str | None:
 
 
 @register(
-    "divisible",
-    name="return-orders",
     needs=(*RETURNS_ONE_ROUND, Need("an order that is open", _given)),
     reach=(at_most(MAX_SEARCHED),),
     proves="branch and bound over pairs of orders, with the programme of those placed so far",
@@ -234,8 +228,6 @@ def _open_orders(problem: DivisibleLoad) -> str | None:
 
 
 @register(
-    "divisible",
-    name="return-programme",
     needs=(
         *ORDERED_ONE_ROUND,
         Need("transfers, or an order of the sends and one of the returns", _open_orders),
