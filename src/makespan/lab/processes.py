@@ -35,23 +35,20 @@ class Worker:
 
     def run(self, tell: Callable[[Any], None]) -> None:
         """Solve what comes."""
-        with open(self.beat, "r+b") as file, mmap.mmap(file.fileno(), BEAT.size) as beat:
-            self._solve(tell, beat)
-
-    def _solve(self, tell: Callable[[Any], None], beat: mmap.mmap) -> None:
         solver, begun, sent = Solver(), 0, time.monotonic()
         rows: list[Record] = []
-        while True:
-            for cell in self._batches.get():
-                now = time.monotonic()
-                if rows and now > sent + PATIENCE:
-                    tell(rows)
-                    rows, sent = [], now
-                begun += 1
-                BEAT.pack_into(beat, 0, begun, now)
-                rows.append(solver.solve(cell))
-            tell(rows)
-            rows, sent = [], time.monotonic()
+        with open(self.beat, "r+b") as file, mmap.mmap(file.fileno(), BEAT.size) as beat:
+            while True:
+                for cell in self._batches.get():
+                    now = time.monotonic()
+                    if rows and now > sent + PATIENCE:
+                        tell(rows)
+                        rows, sent = [], now
+                    begun += 1
+                    BEAT.pack_into(beat, 0, begun, now)
+                    rows.append(solver.solve(cell))
+                tell(rows)
+                rows, sent = [], time.monotonic()
 
 
 def begun(path: Path) -> tuple[int, float]:

@@ -133,30 +133,18 @@ def lifo(problem: DivisibleLoad, control: Control) -> Solution:
     if not _is_plain(problem):
         return solve_orders(problem, control, discipline="lifo")
     if problem.has_latencies:
-        plain = solve_latencies(_plain(problem), control)
-        solution = _with_returns(problem, plain)
+        solution = _with_returns(problem, solve_latencies(_plain(problem), control))
     else:
         port = problem.star.send_per_unit + problem.star.return_per_unit
-        solution = log_service_order(
-            problem, control, _linear(problem), port, "send and return cost"
-        )
+        order = sorted_by(port) if problem.order is None else problem.workers_in(problem.order)
+        plan = linear_plan(problem, order, port, keep_all=problem.order is None)
+        if isinstance(plan, Plan):
+            plan = as_optimal(problem, with_returns(problem, plan, "lifo"))
+        solution = log_service_order(problem, control, plan, port, "send and return cost")
     if keeps_discipline(problem, "lifo"):
         return solution
     goal = solution.objective and replace(solution.objective, bound=None)
     return replace(solution, infeasible=None, lower_bound=None, optimal=False, objective=goal)
-
-
-def _linear(problem: DivisibleLoad) -> Solution:
-    """Return the closed form of the plain star, carried out with returns."""
-    star = problem.star
-    port = star.send_per_unit + star.return_per_unit
-    order = sorted_by(port) if problem.order is None else problem.workers_in(problem.order)
-    plan = linear_plan(problem, order, port, keep_all=problem.order is None)
-    return (
-        plan
-        if isinstance(plan, Solution)
-        else as_optimal(problem, with_returns(problem, plan, "lifo"))
-    )
 
 
 def _is_plain(problem: DivisibleLoad) -> bool:

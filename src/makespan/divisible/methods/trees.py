@@ -41,12 +41,9 @@ def tree(problem: DivisibleLoad, control: Control) -> Solution:
     rate, share = equivalent_tree(platform)
     if rate == 0.0 and problem.load:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    if problem.load is None:
-        load = problem.latest * rate
-        if not np.isfinite(load):
-            return NO_MAXIMUM
-    else:
-        load = problem.load
+    load = problem.latest * rate if problem.load is None else problem.load
+    if not np.isfinite(load):
+        return NO_MAXIMUM
     schedule = timed_tree(problem, share * load)
     if problem.load is None:
         return of_open_load(schedule, load, proved=True)
