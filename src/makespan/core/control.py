@@ -128,7 +128,6 @@ class Control:
             self._steps.append(Step(text=step) if isinstance(step, str) else step)
 
     def begin(self, method: str) -> None:
-        """Start the step log of a method."""
         self._steps = self._steps_of[method] = []
 
     @contextmanager

@@ -75,7 +75,6 @@ class Numbered(Sequence[str]):
 
 
 def index_by_name(names: Sequence[str]) -> dict[str, int]:
-    """Return the index of each name."""
     return {name: index for index, name in enumerate(names)}
 
 

@@ -326,7 +326,6 @@ def _plain(errors: Any) -> Any:
 
 
 def _listed(errors: Any) -> Any:
-    """Return tables and columns as those of files."""
     if isinstance(errors, Mapping):
         return {key: _listed(each) for key, each in errors.items()}
     return [_listed(each) for each in errors] if isinstance(errors, tuple) else errors

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
-KEPT_STATES = ("placed", "zeroed", "refused")
-"""States that last; others, such as ``ready``, are those of one step."""
 MAX_ROWS = 12
 """Rows of a table beside a step."""
 MAX_COLUMNS = 8
@@ -45,7 +43,8 @@ class Step:
         The same as a row of a table, which ``--log`` prints: a value for each name.
     items, edges
         Tasks (or segments) and edges in a state, by index: ``ready``, ``chosen``, ``placed``,
-        ``examined``, ``dominant``, ``zeroed``, ``refused``; see :data:`KEPT_STATES`.
+        ``examined``, ``dominant``, ``zeroed``, ``refused``. The states ``placed``,
+        ``zeroed`` and ``refused`` last; others are those of one step.
     groups
         Items and the cluster that each is in from now on.
     slots

@@ -271,10 +271,9 @@ ORDERED_ONE_ROUND = (
     *map(_or_transfers, (FOR_MAKESPAN, DIVISIBLE, NO_GIVEN_LOADS, NO_RELEASE)),
     *map(_or_transfers, (NO_WORKER_DEADLINES, NO_BUDGET, AFFINE_WORK)),
 )
+GIVEN = (A_STAR, A_MASTER, A_LOAD)
 SEQUENCE_OF_CHUNKS = (
-    A_STAR,
-    A_MASTER,
-    A_LOAD,
+    *GIVEN,
     NO_RETURNS,
     ONE_SEND_AT_A_TIME,
     DIVISIBLE,
@@ -286,9 +285,7 @@ OPEN_ROUNDS = condition(
     "rounds = 'auto'", lambda problem: problem.rounds == "auto", "rounds are given"
 )
 POLICY = (
-    A_STAR,
-    A_MASTER,
-    A_LOAD,
+    *GIVEN,
     SOME_LOAD,
     WHOLE_LOAD,
     NO_DEADLINE,
@@ -316,9 +313,7 @@ UNIFORM_ROUNDS = (
     Need("positive costs per unit", positive("send_per_unit", "compute_per_unit")),
 )
 ROUNDS_WITH_RETURNS = (
-    A_STAR,
-    A_MASTER,
-    A_LOAD,
+    *GIVEN,
     RETURNS,
     DIVISIBLE,
     ANY_WORKERS,

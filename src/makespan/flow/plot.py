@@ -65,7 +65,6 @@ def html(
 
 
 def _name(plan: Result | Schedule) -> str:
-    """Return what a plan is called beside another."""
     return "a schedule" if isinstance(plan, Schedule) else plan.method
 
 

@@ -36,8 +36,6 @@ class Instance(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InFile:
-    """The problem in a file."""
-
     name: str
     path: str
 
@@ -47,8 +45,6 @@ class InFile:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A problem that is there."""
-
     name: str
     given: Problem
 
@@ -58,8 +54,6 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A random problem."""
-
     kind: str
     options: Mapping[str, Any]
     seed: int

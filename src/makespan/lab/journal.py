@@ -52,8 +52,6 @@ class Csv(Form):
 
 
 class Json(Form):
-    """An object a line."""
-
     def text(self, records: Iterable[Record]) -> str:
         return "".join(json.dumps(row.as_dict(), ensure_ascii=False) + "\n" for row in records)
 
@@ -116,7 +114,6 @@ class Journal:
             self._file.close()
 
     def add(self, records: Iterable[Record]) -> None:
-        """Write rows, in whole lines."""
         self._added = True
         data = self.form.text(records).encode()
         try:

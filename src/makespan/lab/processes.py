@@ -52,7 +52,6 @@ class Worker:
 
 
 def begun(path: Path) -> tuple[int, float]:
-    """Return what a worker wrote into its file."""
     count, since = BEAT.unpack(path.read_bytes())
     return int(count), float(since)
 
@@ -157,7 +156,6 @@ class Processes:
         self._folder.cleanup()
 
     def solved(self, cells: Iterator[Cell]) -> Iterator[list[Record]]:
-        """Yield the rows as they come."""
         for process in self._processes:
             self._deal(process, cells)
         looked = time.monotonic()

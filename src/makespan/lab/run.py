@@ -42,7 +42,6 @@ class Tally:
         self.rows = 0
 
     def add(self, record: Record) -> None:
-        """Count a row."""
         self.rows += 1
         sums = self.of.setdefault(record.solver, _Sums())
         sums.solves += 1

@@ -172,7 +172,6 @@ def _listed(
 
 
 def _at(place: str, one: Mistake) -> Mistake:
-    """Return a mistake of a grid with its place in the file."""
     if one.place.startswith(place):
         return one
     own = "generate" if one.place == "kind" else one.place

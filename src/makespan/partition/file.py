@@ -200,10 +200,9 @@ def write(problem: Partition) -> dict[str, Any]:
     Raises FileError if such a table would be too long.
     """
     data: dict[str, Any] = {"format": PROBLEM_FORMAT, "kind": "partition"}
-    defaults = {"objective": "makespan", "require": "all", "prefer": "lexicographic"}
     for name in PLAIN:
         value = getattr(problem, name)
-        if value is not None and value != defaults.get(name):
+        if value != PartitionForm.model_fields[name].default:
             data[name] = value
     costs = problem.costs
     if isinstance(costs, Curves) and not all(isinstance(f, Affine) for f in costs.functions):

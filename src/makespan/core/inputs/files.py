@@ -40,7 +40,15 @@ def read_text(path: PathLike, *, pipes: bool = False) -> str:
 
     Raises FileError naming the file and what is wrong with it.
     """
-    return _decoded(shown_path(path), read_bytes(path, LARGEST, pipes=pipes))
+    name, data = shown_path(path), read_bytes(path, LARGEST, pipes=pipes)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise FileError(f"{name}: is UTF-16 text; save it as UTF-8") from None
+        line = data.count(b"\n", 0, error.start) + 1
+        where = f"line {line}: byte 0x{data[error.start]:02x}"
+        raise FileError(f"{name}: {where} is not UTF-8 text; save it as UTF-8") from None
 
 
 def read_bytes(path: PathLike, largest: int, *, pipes: bool = False) -> bytes:
@@ -86,7 +94,6 @@ def file_beneath(folder: Path, name: str, within: PathLike | None = None) -> Pat
 
 
 def shown_path(path: PathLike) -> str:
-    """Return what messages call a file."""
     return "standard input" if str(path) == "-" else str(path)
 
 
@@ -118,19 +125,6 @@ def _bounded(file: BinaryIO, name: str, largest: int, expected: int = 0) -> byte
 
 def _too_large(name: str, largest: int) -> FileError:
     return FileError(f"{name}: is larger than {largest // 2**20} MiB, the most that is read")
-
-
-def _decoded(name: str, data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise FileError(f"{name}: is UTF-16 text; save it as UTF-8") from None
-        line = data.count(b"\n", 0, error.start) + 1
-        byte = data[error.start]
-        raise FileError(
-            f"{name}: line {line}: byte 0x{byte:02x} is not UTF-8 text; save it as UTF-8"
-        ) from None
 
 
 def write_whole(path: PathLike, content: str | bytes) -> None:

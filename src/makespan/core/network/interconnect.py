@@ -177,7 +177,6 @@ def _shared(
 
 
 def _name(network: Interconnect, number: int) -> str:
-    """Return what a medium is called."""
     if network.topology == "bus":
         return "the bus"
     one, other = (network.nodes[node] for node in divmod(number, len(network.nodes)))

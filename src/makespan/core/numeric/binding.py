@@ -7,7 +7,6 @@ from typing import Any
 
 
 def parameters(form: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of the parameters of a loop or kernel, in their order."""
     code = getattr(form, "py_func", form).__code__
     return tuple(code.co_varnames[: code.co_argcount])
 

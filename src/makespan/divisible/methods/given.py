@@ -88,12 +88,16 @@ def given_loads(problem: DivisibleLoad, control: Control) -> Solution:
     plan = plan.keeping(_takes_part(problem, amount)[plan.worker])
     schedule = timed(problem, plan)
     solution = with_deadline(problem, Solution(schedule=schedule, optimal=True))
-    late = _late_worker(problem, schedule.machine, schedule.end)
-    if late is None or solution.infeasible is not None:
+    limit = np.concatenate([[np.inf], star.deadline])[schedule.machine]
+    late = np.flatnonzero(schedule.end > limit * (1 + 1e-12))
+    if not len(late) or solution.infeasible is not None:
         return solution
+    row = int(late[0])
+    why = f"{problem.machines[int(schedule.machine[row])]} would end at {schedule.end[row]:.12g}"
+    why += f", after its deadline {limit[row]:.12g}"
     if problem.order or problem.given_sends or problem.ports == "many":
-        return Solution(schedule=None, infeasible=late)
-    return Solution(schedule=None, notes=(f"{late}; another order may meet it",))
+        return Solution(schedule=None, infeasible=why)
+    return Solution(schedule=None, notes=(f"{why}; another order may meet it",))
 
 
 def _takes_part(problem: DivisibleLoad, amount: Floats) -> NDArray[np.bool_]:
@@ -158,16 +162,6 @@ def _obstacle(problem: DivisibleLoad, amount: Floats) -> str | None:
     if problem.budget is not None and price > problem.budget * (1 + 1e-12):
         return f"the loads cost {price:.12g}, but the budget is {problem.budget:.12g}"
     return None
-
-
-def _late_worker(problem: DivisibleLoad, machine: Integers, end: Floats) -> str | None:
-    limit = np.concatenate([[np.inf], problem.star.deadline])[machine]
-    late = np.flatnonzero(end > limit * (1 + 1e-12))
-    if not len(late):
-        return None
-    row = int(late[0])
-    name = problem.machines[int(machine[row])]
-    return f"{name} would end at {end[row]:.12g}, after its deadline {limit[row]:.12g}"
 
 
 MAX_PROGRAMMED = 30_000

@@ -28,8 +28,6 @@ ALLOWED = 1e-9
 
 
 class Point(NamedTuple):
-    """A plan, and what it takes and costs."""
-
     time: float
     price: float
     plan: Schedule

@@ -110,7 +110,6 @@ class Columns:
         return f"platform.{self.ENTRIES}[{{}}].{column.replace('_', '.', 1)}".format
 
     def _cost(self, of: str, index: int | tuple[int, int]) -> Affine:
-        """Return what sending, computing or returning costs at one entry."""
         fixed, per_unit = (
             getattr(self, f"{of}_fixed")[index],
             getattr(self, f"{of}_per_unit")[index],

@@ -106,7 +106,6 @@ def master_of(given: Any) -> Any:
 
 
 def check_master(master: Master, mistakes: Mistakes) -> None:
-    """Note everything that is wrong with a master."""
     if not isinstance(master.name, str) or not master.name:
         mistakes.add("platform.master.name", f"{quoted(master.name)} {NO_NAME}")
     if isinstance(master.compute, Affine):
@@ -166,7 +165,6 @@ class PiecewiseCosts:
 
     @property
     def pairs(self) -> list[Pairs]:
-        """The pairs of each worker."""
         return [self.of_worker(worker) for worker in range(self.above.shape[1])]
 
     @property
@@ -175,7 +173,6 @@ class PiecewiseCosts:
         return np.isfinite(self.above)
 
     def of_worker(self, worker: int) -> Pairs:
-        """Return the pairs of one worker."""
         columns = self.above[:, worker].tolist(), self.per_unit[:, worker].tolist()
         return tuple((size, cost) for size, cost in zip(*columns, strict=True) if size < np.inf)
 

@@ -65,7 +65,12 @@ def best_master(
         control.step(step)
     assert best is not None
     if best.schedule is None:
-        return _no_plan(found, untried)
+        open_ = [solution for solution in found if solution.infeasible is None]
+        if not untried and not open_:
+            return found[0]
+        bounds = [*untried, *(_bound(solution) for solution in open_)]
+        notes = open_[0].notes if open_ else ()
+        return Solution(schedule=None, lower_bound=min(bounds), notes=notes)
     proved = not untried and all(
         each.optimal
         or each.infeasible is not None
@@ -102,16 +107,6 @@ def _bound(solution: Solution) -> float:
     if solution.optimal:
         return solution.rank
     return solution.lower_bound or 0.0
-
-
-def _no_plan(found: list[Solution], untried: list[float]) -> Solution:
-    """Return why no master gives a plan, or that none was found."""
-    if not untried and all(solution.infeasible is not None for solution in found):
-        return found[0]
-    open_ = [solution for solution in found if solution.infeasible is None]
-    bounds = [*untried, *(_bound(solution) for solution in open_)]
-    notes = open_[0].notes if open_ else ()
-    return Solution(schedule=None, lower_bound=min(bounds), notes=notes)
 
 
 def _most_of_masters(

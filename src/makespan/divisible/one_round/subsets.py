@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -202,7 +202,10 @@ def solve_latencies(
     claim(A_WORKER * len(problem.star), "the costs of all workers and the sequences tried")
     best: _Planned | None = None
     bounds = []
-    for each in _with_masters(problem):
+    star = problem.star
+    masters = np.lexsort((star.compute_fixed, star.compute_per_unit)).tolist()
+    given = map(problem.with_master, masters) if problem.chooses_master else (problem,)
+    for each in given:
         if best is not None and control.expired():
             bounds.append(quick_bound(problem, np.inf))  # for every master
             break
@@ -215,15 +218,6 @@ def solve_latencies(
     bound = max(bounds) if problem.load is None else min(bounds)
     best = replace(best, best=replace(best.best, bound=bound))
     return _most_solution(best) if problem.load is None else _least_solution(best)
-
-
-def _with_masters(problem: DivisibleLoad) -> Iterator[DivisibleLoad]:
-    if not problem.chooses_master:
-        yield problem
-        return
-    star = problem.star
-    for index in np.lexsort((star.compute_fixed, star.compute_per_unit)).tolist():
-        yield problem.with_master(index)
 
 
 class _GivenMaster:

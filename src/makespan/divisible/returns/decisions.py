@@ -144,12 +144,10 @@ class Terms:
 
     @property
     def start_up(self) -> Floats:
-        """C + W + D of each worker."""
         return self.send_fixed + self.compute_fixed + self.back_fixed
 
     @property
     def total(self) -> Floats:
-        """What a unit costs each worker, c + w + d."""
         return self.send + self.compute + self.back
 
     @property

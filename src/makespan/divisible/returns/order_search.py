@@ -183,18 +183,15 @@ def _beats(value: float, other: float) -> bool:
 
 
 class OrderSearch:
-    """Seeks the best orders that a rule allows.
+    """Seeks the best orders that a rule allows."""
 
-    ``horizon``: the end of a plan that is known, if any: only plans that end before are sought.
-    """
-
-    def __init__(self, terms: Terms, rule: Rule, control: Control, horizon: float) -> None:
+    def __init__(self, terms: Terms, rule: Rule, control: Control) -> None:
         self.terms = terms
         self.rule = rule
         self.control = control
         self.optional = terms.optional
         self.best = BestOrders()
-        self.programme = OrderProgramme(terms, horizon)
+        self.programme = OrderProgramme(terms, np.inf)
 
     def tighten(self) -> None:
         """Take the end of the best plan as the horizon: what is undecided is then bound closer."""

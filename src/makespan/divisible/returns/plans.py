@@ -105,7 +105,7 @@ def _starts(problem: DivisibleLoad, terms: Terms, rule: Rule, control: Control) 
 def _searched(
     terms: Terms, rule: Rule, starts: list[Orders], control: Control, *, in_passing: bool
 ) -> BestOrders:
-    search = OrderSearch(terms, rule, control, np.inf)
+    search = OrderSearch(terms, rule, control)
     if terms.everyone:
         whole = range(len(terms))
         starts = [each for each in starts if len(each.send) == len(whole)]

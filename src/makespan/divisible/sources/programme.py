@@ -307,7 +307,6 @@ class Sequences:
             links, computes = [links[place] for place in sorted(made.tolist())], used
 
     def try_plan(self, schedule: Schedule) -> None:
-        """Size the sequence of a plan."""
         self.try_links(*sequence_of(schedule, len(self.scaled.begin)))
 
     def _beats(self, value: float) -> bool:

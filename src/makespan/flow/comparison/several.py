@@ -96,11 +96,6 @@ def profile_of(comparisons: Sequence[Comparison]) -> Profile:
     )
 
 
-def plot_profile(comparisons: Sequence[Comparison], ax: Axes | None = None) -> Axes:
-    """Draw a performance profile with matplotlib, and return the axes."""
-    return drawn(profile_of(comparisons).part, ax)
-
-
 def _page(
     comparisons: Sequence[Comparison], rankings: Sequence[Ranking], over_all: Sequence[Profile]
 ) -> str:
@@ -168,7 +163,7 @@ class Comparisons(Compared):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the performance profile with matplotlib."""
-        return plot_profile(list(self.by_name.values()), ax)
+        return drawn(profile_of(list(self.by_name.values())).part, ax)
 
     def named(self) -> Mapping[str, Comparison]:
         return self.by_name

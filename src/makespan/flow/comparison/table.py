@@ -149,7 +149,6 @@ class Comparison(Compared):
 
 
 def _table(comparison: Comparison) -> Table:
-    """Return the rows as people read them."""
     rows = comparison.rows
     return Table.of(
         {
@@ -290,7 +289,6 @@ def profile_table(rows: Sequence[ProfileRow]) -> Table:
 
 
 def summary_table(summaries: Sequence[MethodSummary]) -> Table:
-    """Return the summaries as a table."""
     columns: dict[str, Callable[[MethodSummary], str]] = {
         "method": lambda one: one.method,
         "plans": lambda one: str(one.problems),

@@ -128,7 +128,6 @@ def _array(place: str, entry: Any, length: int) -> np.ndarray:
 
 
 def _put(data: dict[str, Any], place: str, array: np.ndarray) -> None:
-    """Put a column where its name says."""
     *tables, key = place.split(".")
     for name in tables:
         data = data.setdefault(name, {})

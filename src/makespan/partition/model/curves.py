@@ -106,7 +106,6 @@ def _refuse_falling(costs: Floats, amounts: Integers) -> None:
 
 
 def tabulated(function: Affine | Curve | Callable[[Any], Any], lower: int, upper: int) -> Floats:
-    """Return the costs of the counts from ``lower`` to ``upper``."""
     counts = np.arange(lower, upper + 1, dtype=np.int64)
     if isinstance(function, Affine):
         costs = function.fixed + function.per_unit * counts

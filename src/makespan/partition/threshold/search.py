@@ -30,7 +30,6 @@ def bits_of(value: float) -> int:
 
 
 def value_of(bits: int) -> float:
-    """Return the float with this bit pattern."""
     return float(np.int64(bits).view(np.float64))
 
 
