@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.costs import Affine, as_affine, as_convex, as_price
-from makespan.core.inputs.mistakes import NO_NAME, Mistakes, from_table, quoted
+from makespan.core.inputs.mistakes import NO_NAME, Mistakes, quoted
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.divisible.model.columns import from_table
 
 NO_COST = Affine(0.0, 0.0)
 
