@@ -137,6 +137,13 @@ CHART = "chart"
 """What colours tell apart beside a Gantt chart: what they do there."""
 
 
+def views_of(thing: Result | Schedule | Problem, problem: Problem | None = None) -> tuple[str, ...]:
+    """Return the names of the pictures that there are of a thing, the usual one first."""
+    stated = _stated(thing, problem)
+    others = () if stated is None else tuple(kind_of(stated).pictures.VIEWS)
+    return others if stated is thing else (GANTT, *others)
+
+
 def drawing(
     thing: Result | Schedule | Problem,
     view: str | None = None,
@@ -150,9 +157,7 @@ def drawing(
 
     Raises InputError if there is no such view of it, or it can't be drawn.
     """
-    stated = _stated(thing, problem)
-    views = () if stated is None else tuple(kind_of(stated).pictures.VIEWS)
-    views = views if stated is thing else (GANTT, *views)
+    stated, views = _stated(thing, problem), views_of(thing, problem)
     chosen = views[0] if view is None else view
     if chosen not in views:
         raise InputError(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.costs import Affine, as_affine, as_convex, as_price
+from makespan.core.costs import Affine, as_affine, as_convex, as_price, convert
 from makespan.core.inputs.mistakes import NO_NAME, Mistakes, quoted
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers, frozen
@@ -60,11 +60,7 @@ class Worker:
     price: Affine | float = NO_COST
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "send", as_affine(self.send))
-        object.__setattr__(self, "compute", as_convex(self.compute))
-        object.__setattr__(self, "price", as_price(self.price))
-        if self.return_ is not None:
-            object.__setattr__(self, "return_", as_affine(self.return_))
+        convert(self, send=as_affine, compute=as_convex, price=as_price, return_=as_affine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +86,7 @@ class Master:
     sends: int | None = None
 
     def __post_init__(self) -> None:
-        if self.compute is not None:
-            object.__setattr__(self, "compute", as_affine(self.compute))
+        convert(self, compute=as_affine)
 
 
 PRICE = Rule("a price is 0 or more")

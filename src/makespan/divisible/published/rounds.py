@@ -40,16 +40,8 @@ def uniform_rounds(
 ) -> Plan | None:
     """Return the plan with the number of rounds that the model predicts to be best.
 
-    Parameters
-    ----------
-    star
-        All costs per unit are positive.
-    load
-        Units.
-    most
-        The most rounds.
-    control
-        Keeps a log of the numbers of rounds that are tried.
+    ``star``: all costs per unit are positive. ``load``: units. ``most``: the most rounds.
+    ``control``: keeps a log of the numbers of rounds that are tried.
 
     None where every number of rounds would need a negative chunk. Complexity: O(rounds tried^2),
     and the chunks of the best.

@@ -75,8 +75,7 @@ def plot_comparison(comparison: Comparison, ax: Axes | None = None) -> Axes:
 
 def image_of(comparisons: Mapping[str, Comparison], suffix: str) -> str | bytes:
     """Return named comparisons below each other: ``.svg``, ``.png``, ``.pdf`` or ``.html``."""
-    many = len(comparisons) > MAX_RANKINGS and suffix != ".html"
-    shown = {} if many else comparisons
+    shown = {} if len(comparisons) > MAX_RANKINGS and suffix != ".html" else comparisons
     rankings = [ranking(comparison, name) for name, comparison in shown.items()]
     over_all = [profile_of(list(comparisons.values()))] if len(comparisons) > 1 else []
     if suffix == ".html":

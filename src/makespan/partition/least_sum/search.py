@@ -241,16 +241,9 @@ def least_sum(
 ) -> LeastSum | None:
     """Return the plan with the least sum of weights among entries that cost up to ``limit``.
 
-    Parameters
-    ----------
-    choices
-        The table; no row may be empty.
-    weights
-        What is summed, one entry for each of the table's.
-    limit
-        The greatest cost allowed, as a bit pattern.
-    tasks
-        What the counts add up to.
+    ``choices``: the table; no row may be empty. ``weights``: what is summed, one entry for each of
+    the table's. ``limit``: the greatest cost allowed, as a bit pattern. ``tasks``: what the counts
+    add up to.
 
     Returns
     -------
