@@ -40,6 +40,7 @@ class IndependentForm(ProblemForm):
     speeds: Annotated[Any, Column(SPEED, one_for_all=False)] = None
     release: Annotated[Any, Column(RELEASE)] = 0.0
     preemptive: bool = False
+    names: list[str] | None = None
 
 
 def read(data: Mapping[str, Any]) -> IndependentTasks:
@@ -53,6 +54,9 @@ def read(data: Mapping[str, Any]) -> IndependentTasks:
     >>> read({"kind": "independent", "machines": 2, "durations": [3, 2.5]}).machine_count
     2
     """
+    if isinstance(data, Mapping) and isinstance(data.get("durations"), Mapping):
+        durations = data["durations"]
+        data = {"names": list(durations), **data, "durations": list(durations.values())}
     form = validated(IndependentForm, data)
     return IndependentTasks(
         machines=form.machines,
@@ -60,6 +64,7 @@ def read(data: Mapping[str, Any]) -> IndependentTasks:
         speeds=form.speeds,
         release=form.release,
         preemptive=form.preemptive,
+        names=form.names,
         options=form.options,
     )
 
@@ -81,6 +86,8 @@ def write(problem: IndependentTasks) -> dict[str, Any]:
         data["speeds"] = problem.speeds.tolist()
     if problem.release is not None:
         data["release"] = problem.release.tolist()
+    if problem.names is not None:
+        data["names"] = list(problem.names)
     if problem.options:
         data["options"] = dict(problem.options)
     return data

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule, whole
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
@@ -42,16 +43,18 @@ class IndependentTasks(Pictured):
     durations
         Seconds of each task, 0 or more; any number of tasks. Or a table, where they depend on
         the machine: a row for each task, a column for each machine, ``inf`` where a task can't
-        run. Kept as a read-only array.
+        run. Either may be a mapping from the tasks' names. Kept as a read-only array.
     speeds
         Of uniform machines: a task of d seconds takes d / speed. None: all are alike, or the
         table says how they differ.
     release
-        Seconds before which a task can't start: one number for all, or one for each. Kept as an
-        array; None where all are 0.
+        Seconds before which a task can't start: one number for all, one for each, or a mapping
+        from names of tasks. Kept as an array; None where all are 0.
     preemptive
         Whether a task may be interrupted and continued later, on any machine. Where the machines
         differ, the shares of a task that its pieces do add up to 1.
+    names
+        The tasks' names, where ``durations`` don't name them; else ``T1``, ``T2``, …
     options
         ``method`` and its options, as in the table ``[options]`` of a file.
 
@@ -66,6 +69,8 @@ class IndependentTasks(Pictured):
     >>> tasks = IndependentTasks(machines=3, durations=[4, 4, 4, 4, 3, 2])
     >>> list(tasks.machines), tasks.machine_count
     (['M1', 'M2', 'M3'], 3)
+    >>> list(IndependentTasks(2, {"build": 4, "test": 3}).tasks)
+    ['build', 'test']
     >>> IndependentTasks(2, [4, 3], speeds=[1, 2]).table.tolist()
     [[4.0, 2.0], [3.0, 1.5]]
     """
@@ -77,24 +82,32 @@ class IndependentTasks(Pictured):
     preemptive: bool = False
     speeds: Floats | None = None
     release: Floats | None = None
+    names: tuple[str, ...] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __init__(
         self,
         machines: int,
-        durations: ArrayLike,
+        durations: ArrayLike | Mapping[str, Any],
         *,
         speeds: ArrayLike | None = None,
-        release: ArrayLike = 0.0,
+        release: ArrayLike | Mapping[str, float] = 0.0,
         preemptive: bool = False,
+        names: Sequence[str] | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         mistakes = Mistakes()
         mistakes.number("machines", machines, MACHINES)
+        if isinstance(durations, Mapping):
+            names = list(durations) if names is None else names
+            durations = list(durations.values())
         seconds = _checked_durations(mistakes, durations, machines)
         rates = None if speeds is None else _checked_column(mistakes, "speeds", speeds, SPEED)
         if rates is not None and not mistakes and len(rates) != machines:
             mistakes.add("speeds", f"has {len(rates)} entries; there are {machines} machines")
+        called = _checked_names(mistakes, names, len(seconds))
+        if isinstance(release, Mapping):
+            release = _by_task(mistakes, release, called, len(seconds))
         known = _checked_release(mistakes, release, len(seconds))
         preemptive = bool(preemptive) if isinstance(preemptive, np.bool_) else preemptive
         mistakes.flag("preemptive", preemptive)
@@ -111,12 +124,13 @@ class IndependentTasks(Pictured):
         object.__setattr__(self, "preemptive", preemptive)
         object.__setattr__(self, "speeds", rates)
         object.__setattr__(self, "release", known)
+        object.__setattr__(self, "names", called)
         object.__setattr__(self, "options", dict(options or {}))
 
     @property
     def tasks(self) -> Sequence[str]:
-        """The names of the tasks: ``T1``, ``T2``, …"""
-        return Numbered("T", len(self.durations), first=1)
+        """The names of the tasks: ``T1``, ``T2``, … where none are given."""
+        return Numbered("T", len(self.durations), first=1) if self.names is None else self.names
 
     @property
     def machine_count(self) -> int:
@@ -173,6 +187,7 @@ class IndependentTasks(Pictured):
             and np.array_equal(self.durations, other.durations)
             and _listed(self.speeds) == _listed(other.speeds)
             and _listed(self.release) == _listed(other.release)
+            and self.names == other.names
             and self.options == other.options
         )
 
@@ -184,6 +199,31 @@ class IndependentTasks(Pictured):
 
 def _listed(values: Floats | None) -> list[float] | None:
     return None if values is None else values.tolist()
+
+
+def _checked_names(mistakes: Mistakes, names: Any, tasks: int) -> tuple[str, ...] | None:
+    """Return the names of the tasks; None where they are numbered."""
+    if names is None or mistakes:
+        return None
+    if not isinstance(names, (list, tuple)):
+        mistakes.add("names", f"{quoted(names)} is not a list of names")
+        return None
+    mistakes.names("names[{}]".format, names)
+    if len(names) != tasks:
+        mistakes.add("names", f"has {len(names)} entries; there are {tasks} tasks")
+    numbered = len(names) == tasks and tuple(names) == Numbered("T", tasks, first=1)
+    return None if numbered else tuple(names)
+
+
+def _by_task(
+    mistakes: Mistakes, release: Mapping[Any, Any], names: Sequence[str] | None, tasks: int
+) -> list[Any]:
+    """Return the releases in the order of the tasks, 0 where none is given."""
+    known = Numbered("T", tasks, first=1) if names is None else names
+    for name in release:
+        if name not in known:
+            mistakes.add("release", f"{quoted(name)} is not a task{did_you_mean(name, known)}")
+    return [release.get(name, 0.0) for name in known]
 
 
 def _checked_release(mistakes: Mistakes, release: Any, tasks: int) -> Floats | None:

@@ -35,5 +35,6 @@ def _with_copy(problem: IndependentTasks, index: int) -> IndependentTasks:
         speeds=None if speeds is None else np.append(speeds, speeds[index]),
         release=0.0 if problem.release is None else problem.release,
         preemptive=problem.preemptive,
+        names=problem.names,
         options=problem.options,
     )
