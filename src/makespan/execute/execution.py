@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv
-from makespan.core.errors import ExecutionError, InputError
+from makespan.core.errors import ExecutionError
+from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import WORDS, Schedule
 from makespan.core.system.startup import optional
 from makespan.divisible.model.platform import Star
@@ -48,6 +49,15 @@ class Deviation:
         return self.measured / self.planned - 1.0 if self.planned > 0 else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class WorkerShare:
+    """What a worker did: so many items, in so many seconds of all its threads."""
+
+    name: str
+    items: int
+    seconds: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Execution(Displayable, HasFrame, Exportable):
     """A run.
@@ -76,12 +86,22 @@ class Execution(Displayable, HasFrame, Exportable):
         Until every worker had returned something, seconds.
     planning
         Spent on sizes of chunks, seconds.
+    own_map
+        What the engine offers itself: ``client.map``, the ``map`` of an executor, Ray's pool.
+    rival
+        Between which seconds that would have ended by the seconds that each item took here: without
+        any loss at tasks, and with what a task of it was measured to lose. None where nobody knows:
+        a run of less than half a second measures nothing.
     client_map
-        About how long ``client.map`` would have taken by the costs that were learnt, seconds.
+        The middle of these, seconds.
     tasks
         Of how many tasks: the items, or, for a batched function, the best of 16, 64 and 256 chunks.
     pays_from
         From about how many items on that would take longer; None where it never does.
+    took
+        The seconds that each item took its worker, (items,).
+    workers
+        What each worker did, by name.
     platform
         The workers' costs as :func:`makespan.execute.dask.map` learnt them, to plan on.
     """
@@ -94,10 +114,14 @@ class Execution(Displayable, HasFrame, Exportable):
     seconds: float = 0.0
     learning: float = 0.0
     planning: float = 0.0
+    own_map: str = ""
+    rival: tuple[float, float] | None = None
     client_map: float | None = None
     tasks: int = 0
     pays_from: int | None = None
     platform: Star | None = field(default=None, repr=False)
+    took: Floats = field(default_factory=lambda: np.empty(0), repr=False)
+    workers: tuple[WorkerShare, ...] = ()
 
     SUFFIXES: ClassVar[tuple[str, ...]] = (
         ".json", ".csv", ".svg", ".png", ".pdf", ".html", ".trace.json",
@@ -128,37 +152,33 @@ class Execution(Displayable, HasFrame, Exportable):
         return deviations(self.plan.schedule, self.schedule)
 
     def plot(self, *, axes: Sequence[Axes] | None = None, legend: bool = True) -> Sequence[Axes]:
-        """Draw plan and measurement one above the other on the same time axis.
+        """Draw what was measured, below the plan where there was one.
 
-        Machines have the same order in both.
+        Both have the same time axis, and machines in the same order.
 
         Parameters
         ----------
         axes
-            Two axes to draw into; None makes a new figure with pyplot.
+            The axes to draw into, two where there was a plan; None makes a new figure with pyplot.
         legend
             Whether to draw a legend below.
-
-        Raises
-        ------
-        InputError
-            If there is no plan; :func:`makespan.plot` draws the measured schedule alone.
         """
-        if self.plan is None:
-            raise InputError("this run had no plan; plot its schedule")
         from makespan.drawing.gantt.mpl import gantt
         from makespan.flow.picture import picture
 
         if axes is None:
-            plt = optional("matplotlib.pyplot")
-
-            size = (10.0, 2.0 + 1.6 * len(self.schedule.machines))
-            axes = plt.subplots(2, sharex=True, figsize=size, gridspec_kw={"hspace": 0.3})[1]
+            plt, number = optional("matplotlib.pyplot"), 1 if self.plan is None else 2
+            size = (10.0, 2.0 + 0.8 * number * len(self.schedule.machines))
+            options = {"sharex": True, "figsize": size, "gridspec_kw": {"hspace": 0.3}}
+            axes = plt.subplots(number, squeeze=False, **options)[1][:, 0]
             assert axes is not None
+        title = f"measured: makespan {self.measured:.4g} s"
+        if self.plan is None:
+            gantt(picture(self.schedule, title=title), axes[0], legend=legend)
+            return axes
         upper, lower = axes
         known = set(self.plan.problem.machines)
         same = all(machine in known for machine in self.schedule.machines)
-        title = f"measured: makespan {self.measured:.4g} s"
         problem = self.plan.problem if same else None
         above = picture(self.plan)
         below = picture(self.schedule, problem=problem, title=title).with_rows_as(above)
@@ -174,6 +194,8 @@ class Execution(Displayable, HasFrame, Exportable):
             "seconds",
             "learning",
             "planning",
+            "own_map",
+            "rival",
             "client_map",
             "tasks",
             "pays_from",
@@ -182,6 +204,7 @@ class Execution(Displayable, HasFrame, Exportable):
         ]
         return {
             **{name: getattr(self, name) for name in names},
+            "workers": [asdict(worker) for worker in self.workers],
             "events": list(self.events),
             "failures": [str(failure) for failure in self.failures],
             "schedule": schedule_as_dict(self.schedule),
@@ -220,22 +243,42 @@ class Execution(Displayable, HasFrame, Exportable):
         return str(self).split("\n")[1:]
 
     def _tables(self) -> Sequence[Table]:
-        return self.schedule._tables()
+        if not self.workers:
+            return self.schedule._tables()
+        columns: dict[str, Sequence[Any]] = {
+            "worker": [one.name for one in self.workers],
+            "items": [one.items for one in self.workers],
+            "busy, s": [round(one.seconds, 4) for one in self.workers],
+        }
+        return [Table.of(columns, caption="items a worker"), *self.schedule._tables()]
+
+    def _verdict(self) -> Sequence[str]:
+        """Say what the engine's own map would have taken, where that is known."""
+        if self.rival is None:
+            return ()
+        what = "items" if self.tasks == len(self.results) else f"{self.tasks} chunks"
+        low, high = (seconds / max(self.seconds, 1e-9) for seconds in self.rival)
+        times = "as long" if low <= 1.0 <= high else "times as long"
+        between = "about " if times == "as long" else f"{low:.2f} to {high:.2f} "
+        text = (
+            f"{self.own_map}(function, {what}) would take {self.rival[0]:.4g} to "
+            f"{self.rival[1]:.4g} s, {between}{times}"
+        )
+        if high < 1.0:
+            pays = self.pays_from
+            text += f"; this pays from about {pays:,} items on" if pays else "; this does not pay"
+        return (text,)
 
     def __str__(self) -> str:
         lines = [f"measured {self.measured:.4g} s"]
         if self.predicted and self.error is not None:
             lines[0] += f", predicted {self.predicted:.4g} s ({100 * self.error:+.1f} %)"
-        if self.client_map is not None:
-            times = self.client_map / self.seconds if self.seconds > 0 else 1.0
-            what = "items" if self.tasks == len(self.results) else f"{self.tasks} chunks"
-            pays = f"from {self.pays_from:,} items on" if self.pays_from else "for no number"
-            lines += [
+        if self.workers and self.plan is None:
+            lines.append(
                 f"total {self.seconds:.4g} s, of it learning {self.learning:.3g} s, "
-                f"planning {self.planning:.2g} s",
-                f"client.map(function, {what}) would take about {self.client_map:.4g} s, "
-                f"{times:.2g} times as long; this pays {pays}",
-            ]
+                f"planning {self.planning:.2g} s"
+            )
+        lines += self._verdict()
         by_kind: dict[str, list[float]] = {}
         for one in self.errors:
             by_kind.setdefault(one.kind, []).append(one.relative)
