@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from makespan.core.errors import TooLarge
@@ -222,12 +223,13 @@ def watched(work: Callable[[], Value], look: Callable[[], None], stop: Callable[
     stop
         Asks the work to end soon; called again until it has.
     """
+    context = copy_context()
     results: list[Value] = []
     failures: list[BaseException] = []
 
     def run() -> None:
         try:
-            results.append(work())
+            results.append(context.run(work))  # whose limit holds for compilers, too
         except BaseException as error:
             failures.append(error)
 

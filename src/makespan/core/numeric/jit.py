@@ -20,20 +20,20 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from numbers import Number
 from pathlib import Path
-from pickle import UnpicklingError
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from makespan.core.cached import cached_property
+from makespan.core.numeric import first_use
 from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.binding import bind, parameters
 from makespan.core.system import startup
@@ -73,7 +73,7 @@ class Compiled:
 def compiled() -> tuple[Compiled, ...]:
     """Return the kernels that this process has met."""
     return tuple(
-        Compiled(f"{each.py_func.__module__}.{each.__name__}", len(each.signatures), seconds)
+        Compiled(_name(each), len(each.signatures), seconds)
         for each, seconds in _kernels.items()
     )
 
@@ -129,20 +129,25 @@ def kernel(function: Kernel) -> Kernel:
                 _register(each)
         try:
             made = numba.njit(cache=True, nogil=True)(function)
-            _forgive(made._cache)
             index = made._cache._cache_file
             index._source_stamp = index._source_stamp, _stamp(called, constants)
-        except RuntimeError:  # no folder that a cache could be written to
+            _keep(made)
+        except RuntimeError as error:  # no folder that a cache could be written to
             made = numba.njit(nogil=True)(function)
+            first_use.tell_unwritable(error)
+        _wait_for(made)
         _kernels[made] = 0.0
     return made  # type: ignore[no-any-return]
 
 
-def pays(size: float, pays_from: float, loaded_from: float | None = None) -> bool:
+def pays(
+    size: float, pays_from: float, loaded_from: float | None = None, *, of: Sequence[str]
+) -> bool:
     """Whether work of this size is worth a compiler, or a compiled loop from disk.
 
     For what is written twice, in NumPy for small inputs and as a kernel; else see :class:`Loop`.
-    Where much small work comes along, a compiler is loaded when plain forms have taken as long as
+    ``of`` are the names of a kernel, or the kind that has it: one must be on disk where a limit
+    leaves no time to compile (:mod:`~makespan.core.numeric.first_use`). Where much small work comes along, a compiler is loaded when plain forms have taken as long as
     that takes: at most twice the time of who knows what will come (Karlin, Manasse, Rudolph and
     Sleator 1988).
     """
@@ -152,11 +157,12 @@ def pays(size: float, pays_from: float, loaded_from: float | None = None) -> boo
     if not compiles():
         return False
     if loaded_from is None:
-        return size >= pays_from
-    if "numba" in sys.modules or _rented >= 1.0:
-        return size >= loaded_from
-    _rented += size / pays_from
-    return size >= pays_from
+        least = pays_from
+    elif "numba" in sys.modules or _rented >= 1.0:
+        least = loaded_from
+    else:
+        _rented, least = _rented + size / pays_from, pays_from
+    return size >= least and first_use.usable(*of)
 
 
 @dataclass(frozen=True)
@@ -191,7 +197,13 @@ class Loop:
 
     def pays(self, size: float) -> bool:
         """Whether work of this size is worth the compiled form."""
-        return pays(size, self.pays_from, self.loaded_from)
+        return pays(size, self.pays_from, self.loaded_from, of=self._names)
+
+    @cached_property
+    def _names(self) -> tuple[str, str]:
+        """Its name, and its kind."""
+        module = self.plain.__module__
+        return f"{module}.{self.plain.__name__}", module.split(".")[1] if "." in module else ""
 
     def at(self, size: float) -> Callable[..., Any]:
         """Return the form for work of this size, of a loop of at most :data:`MOST` arguments."""
@@ -294,20 +306,69 @@ def loop(
     return decorate
 
 
-def _forgive(cache: Any) -> None:
-    """Compile where the cache can't be read, and go on where it can't be written: a full disk."""
+def _keep(made: Any) -> None:
+    """Compile where the cache can't be read, go on where it can't be written, and list it.
 
-    def forgiving(act: Callable[..., Any]) -> Callable[..., Any]:
-        def attempt(*arguments: Any) -> Any:
-            try:
-                return act(*arguments)
-            except (OSError, EOFError, UnpicklingError):
-                return None
+    An image's installation has kernels that its users may read, where they may not write.
+    """
+    cache, name = made._cache, _name(made)
+    index, load, save = cache._cache_file, cache.load_overload, cache.save_overload
+    installed = os.path.join(os.path.dirname(made.py_func.__code__.co_filename), "__pycache__")
+    if not os.environ.get("NUMBA_CACHE_DIR") and not os.access(installed, os.W_OK):
+        path = os.path.join(installed, index._index_name)
+        if os.path.exists(path):
+            index._cache_path, index._index_path = installed, path
 
-        return attempt
+    def loaded(*arguments: Any) -> Any:
+        try:
+            if (found := load(*arguments)) is not None:
+                first_use.enter(name)
+        except Exception:  # whatever a file that is cut short makes of it
+            with suppress(OSError):
+                os.unlink(index._index_path)
+            return None
+        return found
 
-    cache.load_overload = forgiving(cache.load_overload)
-    cache.save_overload = forgiving(cache.save_overload)
+    def saved(*arguments: Any) -> None:
+        try:
+            save(*arguments)
+        except Exception as error:
+            first_use.tell_unwritable(error)
+        else:
+            first_use.enter(name)
+
+    cache.load_overload, cache.save_overload = loaded, saved
+
+
+def _name(made: Any) -> str:
+    return f"{made.py_func.__module__}.{made.__name__}"
+
+
+def _wait_for(made: Any) -> None:
+    """Run the plain form of a kernel for types that it is neither compiled nor to be compiled for.
+
+    Called by Numba for types that it has not met.
+    """
+    compile_for, cache = made._compile_for_args, made._cache
+    missing: dict[Any, float] = {}  # when it was last looked for
+
+    def chosen(*arguments: Any) -> Any:
+        if forced is not None or first_use.may_compile():
+            return compile_for(*arguments)
+        types = tuple(made.typeof_pyval(each) for each in arguments)
+        made._types_active_call.clear()
+        now = time.monotonic()
+        if now - missing.get(types, -1.0) >= 1.0:
+            if hasattr(cache, "_cache_file"):
+                with suppress(Exception):  # as above
+                    key = cache._index_key(types, made.targetctx.codegen())
+                    if key in cache._cache_file._load_index():
+                        return compile_for(*arguments)
+            missing[types] = now
+            first_use.miss()
+        return made.py_func
+
+    made._compile_for_args = chosen
 
 
 def _reached(function: Callable[..., Any]) -> tuple[list[FunctionType], list[tuple[str, Any]]]:
@@ -372,7 +433,12 @@ def _register(function: Callable[..., Any]) -> None:
 @cache
 def _listen() -> None:
     """Count what Numba does before a kernel runs as start-up, and tell of compiling."""
+    import llvmlite
+    import numba
     from numba.core import event
+    from numba.core.registry import cpu_target
+
+    first_use.trust(numba.__version__, llvmlite.__version__, cpu_target.target_context.codegen().magic_tuple())
 
     class Loading(event.Listener):  # type: ignore[misc]
         def on_start(self, event: Any) -> None:
