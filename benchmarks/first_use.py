@@ -110,6 +110,7 @@ def main() -> None:
     """Print and write the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--part", default="1/1")
+    parser.add_argument("--only", default="", help="what names contain")
     parser.add_argument("--keep", type=Path, default=None)
     parser.add_argument("--warm", type=Path, default=None, help="a folder that is filled already")
     asked = parser.parse_args()
@@ -123,7 +124,7 @@ def main() -> None:
             environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
             subprocess.run([sys.executable, "-m", "makespan", "compile"], env=environment, check=True)
         for number, (name, problem) in enumerate(problems()):
-            if number % parts == part - 1:
+            if number % parts == part - 1 and asked.only in name:
                 kept[name] = measured(problem, warm)
                 print(name, kept[name], flush=True)
                 if asked.keep is not None:

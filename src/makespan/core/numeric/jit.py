@@ -427,7 +427,7 @@ def _register(function: Callable[..., Any]) -> None:
         and not (isinstance(value, FunctionType) and value in _parts)
         for name, value in values
     )
-    register_jitable(forceinline=True, no_cfunc_wrapper=True, _nrt=counts)(function)
+    register_jitable(forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=counts)(function)
 
 
 @cache
