@@ -76,7 +76,10 @@ def called(file: Path, cache: Path, **environment: str) -> Call:
     began = time.perf_counter()
     done = subprocess.run(
         [str(each) for each in command],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), **environment},
+        env={
+            **{**os.environ, "MAKESPAN_COMPILE": "beside"},
+            **{"NUMBA_CACHE_DIR": str(cache), **environment},
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         check=False,
@@ -122,7 +125,9 @@ def main() -> None:
         warm = asked.warm or Path(folder)
         if asked.warm is None:
             environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
-            subprocess.run([sys.executable, "-m", "makespan", "compile"], env=environment, check=True)
+            subprocess.run(
+                [sys.executable, "-m", "makespan", "compile"], env=environment, check=True
+            )
         for number, (name, problem) in enumerate(problems()):
             if number % parts == part - 1 and asked.only in name:
                 kept[name] = measured(problem, warm)
@@ -138,8 +143,8 @@ def shown(kept: dict[str, Any]) -> None:
         "first_use",
         "First use",
         f"`makespan solve FILE --time-limit {LIMIT:g}`: whole processes, one after another. Cold: "
-        "nothing is compiled before the first call; a process beside compiles meanwhile. Warm: after"
-        " `makespan compile`. Makespans of cold calls are divided by those of warm ones.",
+        "nothing is compiled before the first call; a process beside compiles meanwhile. Warm: "
+        "after `makespan compile`. Makespans of cold calls are divided by those of warm ones.",
         ("problem", "first call", "fifth", "warm", "makespan of the first", "of the fifth"),
         clock="wall-clock time",
     )

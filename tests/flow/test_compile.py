@@ -68,10 +68,10 @@ def test_every_loop_is_compiled_inside_the_block(monkeypatch: pytest.MonkeyPatch
     """However small its work; and as before behind it."""
     monkeypatch.setattr(jit, "forced", None)
     with jit.always():
-        assert jit.pays(1, 1e9)
+        assert jit.pays(1, 1e9, of=())
         with jit.always(False):
-            assert not jit.pays(1e12, 1)
-    assert not jit.pays(1, 1e9)
+            assert not jit.pays(1e12, 1, of=())
+    assert not jit.pays(1, 1e9, of=())
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from makespan.core.errors import TooLarge
+from makespan.core.numeric.binding import is_plain
 from makespan.core.steps import Step
 from makespan.core.system import interrupts, startup
 
@@ -207,6 +208,7 @@ def _clock() -> float:
 
 
 POLL_SECONDS = 0.05
+PLAIN = 0.01  # of the work of a compiled loop takes as long in its plain form
 
 Value = TypeVar("Value")
 
@@ -249,17 +251,18 @@ def watched(work: Callable[[], Value], look: Callable[[], None], stop: Callable[
 
 
 def stoppable(
-    control: Control | None, loop: Callable[..., Any], *arguments: Any, long: bool
+    control: Control | None, loop: Callable[..., Any], *arguments: Any, long: float
 ) -> Any:
-    """Run a loop, one that is compiled and ``long`` until the time is up; return what it returns.
+    """Run a loop, a long one until the time is up; return what it returns.
 
     The loop gets an array after its arguments and stops soon after its entry is no longer 0. One
-    that is not long is not worth a thread: it is run to its end.
+    that is not long is not worth a thread: it is run to its end. ``long`` is its work as a part of
+    what takes long compiled; its plain form takes as long for a hundredth.
     """
     import numpy as np
 
     flag = np.zeros(1, dtype=np.int64)
-    if control is None or not long:
+    if control is None or long < (PLAIN if is_plain(loop) else 1.0):
         return loop(*arguments, flag)
 
     def stop() -> None:

@@ -60,6 +60,7 @@ class Solve:
 
 
 _solve: ContextVar[Solve | None] = ContextVar("solve", default=None)
+_patient: ContextVar[bool] = ContextVar("patient", default=False)
 _listed: set[str] = set()  # kernels, and kinds whose samples are compiled, that are on disk
 _read = (-1.0, (0, 0.0))  # when the list was looked at, and its size and time then
 _tag: str | None = None  # of this processor and version of Numba, once that is loaded
@@ -97,10 +98,22 @@ def limited(limit: float | None, job: Callable[[], Any]) -> Iterator[Solve]:
         _solve.reset(before)
 
 
+@contextmanager
+def patiently() -> Iterator[None]:
+    """Compile whatever is needed inside the block: for plans that are compared with others."""
+    before = _patient.set(True)
+    try:
+        yield
+    finally:
+        _patient.reset(before)
+
+
 def may_compile() -> bool:
     """Whether a kernel may be compiled here and now."""
     if (asked := mode()) != "beside":
         return asked == "now"
+    if _patient.get():
+        return True
     solve = _solve.get()
     return solve is None or startup.spent() - solve.since + SLOWEST <= SHARE * solve.limit
 
@@ -135,7 +148,7 @@ def folder() -> Path:
 
 
 def _paths() -> tuple[Path, ...]:
-    """Return the lists: of the folder that is written, and of the installation, which may not be."""
+    """Return the lists: of the folder that is written, and of the installation."""
     name = f"makespan-{__version__}.{sys.implementation.cache_tag}.kernels"
     if os.environ.get("NUMBA_CACHE_DIR"):
         return (folder() / name,)
@@ -144,7 +157,7 @@ def _paths() -> tuple[Path, ...]:
 
 def _look() -> None:
     """Read the lists, if they have changed."""
-    global _read  # noqa: PLW0603
+    global _read
     if time.monotonic() - _read[0] < LOOK:
         return
     paths, size, latest = _paths(), 0, 0.0
@@ -272,7 +285,7 @@ def _spawn(held: BinaryIO, job: Callable[[], Any]) -> subprocess.Popen[bytes]:
 class _Bounded(io.BytesIO):
     def write(self, data: Any, /) -> int:
         if self.tell() + len(data) > LARGEST:
-            raise ValueError
+            raise ValueError("too large")
         return super().write(data)
 
 

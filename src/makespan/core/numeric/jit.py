@@ -73,8 +73,7 @@ class Compiled:
 def compiled() -> tuple[Compiled, ...]:
     """Return the kernels that this process has met."""
     return tuple(
-        Compiled(_name(each), len(each.signatures), seconds)
-        for each, seconds in _kernels.items()
+        Compiled(_name(each), len(each.signatures), seconds) for each, seconds in _kernels.items()
     )
 
 
@@ -147,11 +146,13 @@ def pays(
 
     For what is written twice, in NumPy for small inputs and as a kernel; else see :class:`Loop`.
     ``of`` are the names of a kernel, or the kind that has it: one must be on disk where a limit
-    leaves no time to compile (:mod:`~makespan.core.numeric.first_use`). Where much small work comes along, a compiler is loaded when plain forms have taken as long as
+    leaves no time to compile (:mod:`~makespan.core.numeric.first_use`).
+
+    Where much small work comes along, a compiler is loaded when plain forms have taken as long as
     that takes: at most twice the time of who knows what will come (Karlin, Manasse, Rudolph and
     Sleator 1988).
     """
-    global _rented  # noqa: PLW0603  (of the process, as the compiler is)
+    global _rented
     if forced is not None:
         return forced
     if not compiles():
@@ -202,8 +203,8 @@ class Loop:
     @cached_property
     def _names(self) -> tuple[str, str]:
         """Its name, and its kind."""
-        module = self.plain.__module__
-        return f"{module}.{self.plain.__name__}", module.split(".")[1] if "." in module else ""
+        module = self.plain.__module__ or ""
+        return f"{module}.{self.plain.__name__}", module.removeprefix("makespan.").partition(".")[0]
 
     def at(self, size: float) -> Callable[..., Any]:
         """Return the form for work of this size, of a loop of at most :data:`MOST` arguments."""
@@ -427,7 +428,9 @@ def _register(function: Callable[..., Any]) -> None:
         and not (isinstance(value, FunctionType) and value in _parts)
         for name, value in values
     )
-    register_jitable(forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=counts)(function)
+    register_jitable(forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=counts)(
+        function
+    )
 
 
 @cache
@@ -438,7 +441,9 @@ def _listen() -> None:
     from numba.core import event
     from numba.core.registry import cpu_target
 
-    first_use.trust(numba.__version__, llvmlite.__version__, cpu_target.target_context.codegen().magic_tuple())
+    first_use.trust(
+        numba.__version__, llvmlite.__version__, cpu_target.target_context.codegen().magic_tuple()
+    )
 
     class Loading(event.Listener):  # type: ignore[misc]
         def on_start(self, event: Any) -> None:
