@@ -21,12 +21,10 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from numbers import Number
-from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
@@ -36,6 +34,7 @@ from makespan.core.cached import cached_property
 from makespan.core.numeric import first_use
 from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.binding import bind, parameters
+from makespan.core.numeric.files import keep, stamp, wait_for
 from makespan.core.system import startup
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
@@ -129,12 +128,12 @@ def kernel(function: Kernel) -> Kernel:
         try:
             made = numba.njit(cache=True, nogil=True)(function)
             index = made._cache._cache_file
-            index._source_stamp = index._source_stamp, _stamp(called, constants)
-            _keep(made)
+            index._source_stamp = index._source_stamp, stamp(called, constants)
+            keep(made, _name(made))
         except RuntimeError as error:  # no folder that a cache could be written to
             made = numba.njit(nogil=True)(function)
             first_use.tell_unwritable(error)
-        _wait_for(made)
+        wait_for(made, lambda: forced is not None or first_use.may_compile())
         _kernels[made] = 0.0
     return made  # type: ignore[no-any-return]
 
@@ -307,69 +306,8 @@ def loop(
     return decorate
 
 
-def _keep(made: Any) -> None:
-    """Compile where the cache can't be read, go on where it can't be written, and list it.
-
-    An image's installation has kernels that its users may read, where they may not write.
-    """
-    cache, name = made._cache, _name(made)
-    index, load, save = cache._cache_file, cache.load_overload, cache.save_overload
-    installed = os.path.join(os.path.dirname(made.py_func.__code__.co_filename), "__pycache__")
-    if not os.environ.get("NUMBA_CACHE_DIR") and not os.access(installed, os.W_OK):
-        path = os.path.join(installed, index._index_name)
-        if os.path.exists(path):
-            index._cache_path, index._index_path = installed, path
-
-    def loaded(*arguments: Any) -> Any:
-        try:
-            if (found := load(*arguments)) is not None:
-                first_use.enter(name)
-        except Exception:  # whatever a file that is cut short makes of it
-            with suppress(OSError):
-                os.unlink(index._index_path)
-            return None
-        return found
-
-    def saved(*arguments: Any) -> None:
-        try:
-            save(*arguments)
-        except Exception as error:
-            first_use.tell_unwritable(error)
-        else:
-            first_use.enter(name)
-
-    cache.load_overload, cache.save_overload = loaded, saved
-
-
 def _name(made: Any) -> str:
     return f"{made.py_func.__module__}.{made.__name__}"
-
-
-def _wait_for(made: Any) -> None:
-    """Run the plain form of a kernel for types that it is neither compiled nor to be compiled for.
-
-    Called by Numba for types that it has not met.
-    """
-    compile_for, cache = made._compile_for_args, made._cache
-    missing: dict[Any, float] = {}  # when it was last looked for
-
-    def chosen(*arguments: Any) -> Any:
-        if forced is not None or first_use.may_compile():
-            return compile_for(*arguments)
-        types = tuple(made.typeof_pyval(each) for each in arguments)
-        made._types_active_call.clear()
-        now = time.monotonic()
-        if now - missing.get(types, -1.0) >= 1.0:
-            if hasattr(cache, "_cache_file"):
-                with suppress(Exception):  # as above
-                    key = cache._index_key(types, made.targetctx.codegen())
-                    if key in cache._cache_file._load_index():
-                        return compile_for(*arguments)
-            missing[types] = now
-            first_use.miss()
-        return made.py_func
-
-    made._compile_for_args = chosen
 
 
 def _reached(function: Callable[..., Any]) -> tuple[list[FunctionType], list[tuple[str, Any]]]:
@@ -394,22 +332,6 @@ def _names(code: CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names(constant)
-
-
-def _stamp(functions: list[FunctionType], constants: list[tuple[str, Any]]) -> str:
-    """Return what changes with the files of these functions, or with a constant that is read."""
-    digest = sha256(repr(sorted(constants, key=repr)).encode())
-    for path in sorted({each.__code__.co_filename for each in functions}):
-        digest.update(_text(path))
-    return digest.hexdigest()
-
-
-@cache
-def _text(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError:  # in an archive, whose stamp Numba looks at
-        return b""
 
 
 @cache
