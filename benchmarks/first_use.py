@@ -72,7 +72,16 @@ def _changed(problem: Any, kind: str, **changes: Any) -> Any:
 
 def called(file: Path, cache: Path, **environment: str) -> Call:
     """Solve a file in a process of its own, with kernels in ``cache``."""
-    command = [sys.executable, "-m", "makespan", "solve", file, "--time-limit", LIMIT, "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "makespan",
+        "solve",
+        file,
+        "--time-limit",
+        f"{LIMIT:g}",
+        "--json",
+    ]
     began = time.perf_counter()
     done = subprocess.run(
         [str(each) for each in command],

@@ -10,6 +10,7 @@ import doctest
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -69,12 +70,13 @@ TOLD = re.compile(
 HELD = {"dask_graphs.md": ["140"]}
 """Those that a test of its own holds: ``execute/dask/graphs/test_graph_docs.py``."""
 SHORTER: dict[str, Any] = {
-    r"--minutes \d+": "--minutes 0.02",
+    r"--minutes \d+": "--minutes 0.02 --seed 1",
+    r"--tries \d+": "--tries 5",
     "auto milp --sizes 100 1000 1e5": "auto --sizes 10 --limit 0.3",
     "--time-limit 10|time_limit = 10 ": lambda found: found[0].replace("10", "0.2"),
     "--length 1000000": "--length 10000",
     r"(makespan.*?) +# infeasible.*": r"\1 || [ $? = 3 ]",
-    r".*(--replay|--report).*\n": "",  # a case that was kept, and the page itself is written
+    r".*(--replay|--smaller|--report).*\n": "",  # kept cases, and the page itself
     r".*(venv|mkdocs serve).*\n": "",  # .ci/run does
 }
 
@@ -221,14 +223,18 @@ def python_path() -> str:
 
 
 def run(command: list[str], **environment: str) -> str:
-    found = subprocess.run(
+    with subprocess.Popen(
         command,
         env={**os.environ, "MPLBACKEND": "Agg", "COLUMNS": "120", "NO_COLOR": "1", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
-        check=False,
-    )
-    assert found.returncode == 0, found.stdout[-4000:]
-    return found.stdout
+        start_new_session=True,
+    ) as process:
+        try:
+            printed, _ = process.communicate(timeout=300)
+        except BaseException:  # what it has started holds its output open, too
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    assert process.returncode == 0, printed[-4000:]
+    return printed

@@ -63,6 +63,10 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.divisible.published": ("fractions",),
         "makespan.divisible.published.rounds": ("merge_rounds", "output_rounds", "threshold"),
     },
+    "makespan.independent": {
+        "makespan.independent.batching": ("micro_batches",),
+        "makespan.independent.experts": ("Placement", "place_experts"),
+    },
     "makespan.partition": {
         "makespan.partition.model.curves": ("Curve", "Samples"),
     },

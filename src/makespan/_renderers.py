@@ -32,7 +32,7 @@ class LoadedWhenUsed:
     def image(self, thing: Any, suffix: str, **options: Any) -> str | bytes:
         from makespan.flow.comparison.table import Compared
         from makespan.flow.plot import svg
-        from makespan.lab.overview import Overview
+        from makespan.lab.overview import Overview, Panel
 
         if isinstance(thing, Compared):
             from makespan.flow.comparison.several import image_of
@@ -42,6 +42,10 @@ class LoadedWhenUsed:
             from makespan.lab.pictures import image_of as image_of_overview
 
             return image_of_overview(thing, suffix)
+        if isinstance(thing, Panel):
+            from makespan.lab.pictures import image_of_panel
+
+            return image_of_panel(thing, suffix)
         return svg(thing, **options)
 
     def title(self, result: Any) -> str:

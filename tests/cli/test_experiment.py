@@ -63,11 +63,12 @@ def test_options_say_it_too(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     ("arguments", "message"),
     [
         (["--seeds", "2"], "--methods says what an experiment compares"),
-        (["--seeds", "2", "--methods", "lpt"], "-o names the file of an experiment"),
-        (["--jobs", "2", "--methods", "lpt", "-o", "t.svg"], "t.svg: can't write .svg here"),
+        (["--seeds", "2", "--methods", "lpt"], "-o names one table of an experiment"),
+        (["--jobs", "2", "--methods", "lpt", "-o", "t.svg"], "-o names one table of an"),
+        (["--seeds", "2", "--methods", "lpt", "-o", "t.csv", "-o", "u.csv"], "are several"),
+        (["--seeds", "2", "--methods", "lpt", "-o", "t.csv", "-o", "u.doc"], "can't write .doc"),
         (["--seeds", "2", "--methods", "lpt", "-o", "t.csv", "--json"], "stand in the file of -o"),
         (["--seeds", "2", "--methods", "lpt", "-o", "t.csv", "--seed", "3"], "takes --seeds"),
-        (["--seeds", "2", "--methods", "lpt", "-o", "t.csv", "--tasks", "3"], "as it is"),
         (["--seeds", "2", "--methods", "lptt", "-o", "t.csv"], "methods[0]: there is no method"),
     ],
 )
@@ -77,6 +78,38 @@ def test_mistakes_of_calls(
     assert run(["compare", "deep/tasks.toml", *arguments]) == 2
     assert message in capsys.readouterr().err
     assert not (folder / "t.csv").exists()
+
+
+def test_parts_make_other_instances_and_reports_follow(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Other machines are other instances; what does not fit is said in the row; -o twice."""
+    call = ["compare", "deep/tasks.toml", "--methods", "lpt", "--seeds", "1", "-o", "t.csv"]
+    assert run([*call, "-o", "t.tex", "-o", "t.html"]) == 0
+    assert run([*call, "--machines", "2"]) == 0
+    assert run([*call, "--set", "platform.load=3"]) == 0
+    ends = {row.instance: row.makespan for row in read_records("t.csv")}
+    plain, two, wrong = sorted(ends)
+    assert (plain, two) == ("deep/tasks.toml", "deep/tasks.toml machines=2")
+    assert ends[two] == 11.0 > ends[plain]  # type: ignore[operator]
+    assert ends[wrong] is None
+    assert "unknown key" in next(x.note for x in read_records("t.csv") if x.instance == wrong)
+    assert (folder / "t.tex").read_text().startswith("\\begin{tabular}")
+    assert (folder / "t.html").exists()
+    capsys.readouterr()
+
+
+def test_a_file_gives_parts(folder: Path) -> None:
+    """``parts`` of an experiment's file; those of the call take their place."""
+    text = WHOLE.replace("seeds = [0, 7]", "parts = { machines = 2 }")
+    text = text.replace(
+        ', { generate = "independent", options = { tasks = [5, 6] }, seeds = 2 }', ""
+    )
+    (folder / "deep" / "p.toml").write_text(text)
+    assert run(["compare", "deep/p.toml", "-q"]) == 0
+    assert {row.instance for row in read_records("deep/t.csv")} == {"tasks.toml machines=2"}
+    assert run(["compare", "deep/p.toml", "-q", "--machines", "4", "-o", "u.csv"]) == 0
+    assert {row.instance for row in read_records("u.csv")} == {"tasks.toml machines=4"}
 
 
 def test_a_table_among_instances_is_refused(

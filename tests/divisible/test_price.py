@@ -404,6 +404,18 @@ def test_rent_is_paid_until_the_plan_ends(use, method):
         assert (result.status, result.objective.value) == ("optimal", pytest.approx(2.0))
 
 
+def test_a_budget_is_kept_by_the_one_worker_that_can_afford_the_load() -> None:
+    """It is neither the cheapest to begin with, by the unit, nor by the second."""
+    prices = [Price(0.5, 0.15), Price(2.0, 0.02, per_second=0.2), Price(3.0, 0.04, per_second=0.01)]
+    others = [Price(0.6 + 0.1 * i, 0.1, per_second=0.02 * (i + 1)) for i in range(8)]
+    star = Star([Worker(send=0.01, compute=1.0, price=price) for price in [*others, *prices]])
+    problem = DivisibleLoad(load=100.0, platform=star, budget=8.1)
+    alone = [price.fixed + 100 * price.per_unit + 101 * price.per_second for price in prices]
+    assert [price <= 8.1 for price in alone] == [False, False, True]
+    result = solve(problem, time_limit=3)
+    assert (result.status, check(problem, result.schedule).ok) == ("optimal", True)
+
+
 def test_a_master_that_would_start_late_stays_out_where_seconds_cost() -> None:
     """Of an open load, too: with the master's 3 s of start-up both rents are above the budget."""
     problem = DivisibleLoad(

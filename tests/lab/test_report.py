@@ -15,6 +15,7 @@ from scipy import stats
 from makespan import Experiment, Grid, Overview, Record, experiment, report, save
 from makespan.cli.main import run
 from makespan.core.errors import FileError, InputError
+from makespan.lab.pictures import groups
 from makespan.lab.statistics import critical_difference, mean_ranks
 from tests.thorough import examples
 
@@ -199,3 +200,75 @@ def test_any_rows_have_a_report(data: st.DataObject) -> None:
         assert overview._repr_html_()
         for suffix in (".html", ".svg", ".tex", ".csv"):
             assert overview._in_form(suffix)
+
+
+@pytest.mark.parametrize(
+    "name", ["ranks", "critical-difference", "profile", "data-profile", "times"]
+)
+@pytest.mark.parametrize("suffix", [".pdf", ".svg", ".png"])
+def test_a_panel_is_drawn_alone(
+    name: str, suffix: str, table: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """One picture as wide as a column of a paper, the same bytes every time."""
+    out = tmp_path / f"figure{suffix}"
+    call = ["report", str(table), "--panel", name, "--width", "3.3in", "-o", str(out)]
+    assert run(call) == 0
+    first = out.read_bytes()
+    assert run(call) == 0
+    assert out.read_bytes() == first
+    if suffix == ".pdf":
+        assert b"/MediaBox [ 0 0 237.6 " in first
+    if suffix == ".svg":
+        assert b'width="237.6pt"' in first
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--panel", "rank", "-o", "x.pdf"], "there is no 'rank'; did you mean 'ranks'?"),
+        (["--panel", "profile", "--width", "3", "-o", "x.pdf"], "'3' is not a width such as"),
+        (["--panel", "profile", "--width", "99in", "-o", "x.pdf"], "a width is 1.5 to 30 inches"),
+        (["--panel", "profile", "-o", "x.html"], "can't write .html here"),
+        (["--width", "3in", "-o", "x.pdf"], "--width is that of one panel"),
+    ],
+)
+def test_mistakes_about_panels(
+    arguments: list[str], says: str, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Unknown panels, widths that are none, and forms that no panel has."""
+    assert run(["report", str(table), *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_panel_without_anything_to_show_is_refused() -> None:
+    """One method has no ranks to compare."""
+    with pytest.raises(InputError, match="nothing to show as critical-difference"):
+        report([row()]).panel("critical-difference")
+
+
+def test_groups_join_methods_that_are_alike() -> None:
+    """The longest runs of ranks nearer than the difference, none within another."""
+    ranks = {"a": 1.0, "b": 1.5, "c": 2.2, "d": 4.0}
+    for difference in (0.1, 0.6, 1.25, 2.0, 9.0):
+        values = sorted(ranks.values())
+        alike = [
+            (i, j) for i in range(4) for j in range(i + 1, 4) if values[j] - values[i] < difference
+        ]
+        longest = [
+            (i, j)
+            for i, j in alike
+            if not any(a <= i and j <= b and (a, b) != (i, j) for a, b in alike)
+        ]
+        assert groups(ranks, difference) == longest
+
+
+def test_curves_end_together_and_sizes_are_binned() -> None:
+    """Every data profile runs to the longest time; many sizes become few points."""
+    rows = [
+        row(f"a/{n}.toml", m, 1.0, seconds=0.1 + n, size=n + 1) for n in range(60) for m in "pq"
+    ]
+    profile, sizes = report(rows).curves()
+    assert {float(line.x[-1]) for line in profile.lines} == {59.1}
+    assert all(float(line.y[-1]) == 100.0 for line in profile.lines)
+    assert all(2 <= len(line.x) <= 12 for line in sizes.lines)

@@ -175,6 +175,9 @@ def test_measurements_in_csv(tmp_path):
     [
         ("", "has no column 'count'"),
         ("resource,count,tme\na,1,2\n", "unknown column 'tme'; did you mean 'time'?"),
+        ("x,count,time\na,1,2\n", "line 1: unknown column 'x'; known are count, energy, resource"),
+        ("gpu,count,s\na,1,2\n", "no column 'time'; unknown are 's'; the columns are resource"),
+        ("gpu,items,tasks,time\na,1,1,2\n", "column 'tasks' holds what 'items' does"),
         ("resource,count,time\na,one,2\n", "line 2, count: 'one' is not a number"),
         ("resource,count,time\na,1,nan\n", "line 2, time: 'nan' is not a number"),
         ("resource,count,time\n\na,1,-2\n", "line 3, time: '-2' is negative"),
@@ -272,3 +275,16 @@ def test_the_schema_names_every_key():
     """Editors complete from the schema."""
     properties = schema()["properties"]
     assert set(properties) >= {"tasks", "objective", "require", "prefer", "deadline", "resources"}
+
+
+@pytest.mark.parametrize(
+    "head", ["resource,count,time,energy", "GPU,Items,Seconds,Joules", "name,tasks,duration,energy"]
+)
+def test_columns_have_synonyms_and_any_order(tmp_path, head):
+    """The same costs under other names and in another order are the same problem."""
+    names = head.split(",")
+    rows = [("a", "0", "0", "0"), ("a", "2", "1.5", "3"), ("b", "1", "2", "4")]
+    turned = "\n".join(",".join(reversed(row)) for row in [names, *rows])
+    straight = "\n".join(",".join(row) for row in [("resource", "count", "time", "energy"), *rows])
+    problem = read_problem(written(tmp_path, "t.csv", turned), tasks=3)
+    assert problem == read_problem(written(tmp_path, "s.csv", straight), tasks=3)

@@ -4,7 +4,7 @@ import numpy as np
 
 from makespan import Affine, Partition, solve
 
-MUST = "must take part"
+MUST = "no cost for 0 tasks"
 
 
 def test_resources_without_a_count_of_0_are_named() -> None:
@@ -13,11 +13,13 @@ def test_resources_without_a_count_of_0_are_named() -> None:
     result = solve(Partition(tasks=3, costs=rows))
     assert result.answer["counts"]["A"] > 0
     assert [note for note in result.notes if MUST in note] == [
-        "A must take part: no cost of 0 tasks is given; with one, a resource may be left out"
+        "A has no cost for 0 tasks: it takes at least 1; a cost for 0 lets it idle"
     ]
     one = solve(Partition(tasks=4, costs=[[1.0, 2.0, 3.0]] * 5, first=1))
     assert one.status == "infeasible"
-    assert any(note.startswith("R1, R2, R3 and 2 more must take part") for note in one.notes)
+    assert any(
+        note.startswith("R1, R2, R3 and 2 more have no cost for 0 tasks") for note in one.notes
+    )
 
 
 def test_nobody_is_named_who_may_be_left_out_or_has_a_lower_limit() -> None:

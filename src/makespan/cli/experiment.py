@@ -18,17 +18,19 @@ REFUSED = {
     "seed": "an experiment takes --seeds",
     "as_json": "rows of an experiment stand in the file of -o",
     "picture": "a picture shows a comparison; an experiment is a table",
-    "parts": "an experiment takes each file as it is",
 }
 
 
-def asks_for_one(files: tuple[str, ...], output: str | None, **given: Any) -> bool:
+TABLES = (".csv", ".jsonl", ".json", ".parquet")
+
+
+def asks_for_one(files: tuple[str, ...], outputs: tuple[str, ...], **given: Any) -> bool:
     """Whether a call of ``compare`` asks for an experiment: a table with a row a solve."""
     from makespan.lab.statement import is_experiment
 
     if any(value is not None for value in given.values()):
         return True
-    if output is not None and Path(output).suffix.lower() in (".parquet", ".jsonl"):
+    if any(Path(output).suffix.lower() in (".parquet", ".jsonl") for output in outputs):
         return True
     return len(files) == 1 and is_experiment(files[0])
 
@@ -37,36 +39,49 @@ def run(
     files: tuple[str, ...],
     *,
     given: Mapping[str, Any],
-    output: str | None,
+    outputs: tuple[str, ...],
+    parts: Mapping[str, Any],
     jobs: int | None,
     scheduler: str | None,
     others: Mapping[str, Any],
 ) -> int:
-    """Run the experiment of a file, or of options; ``given`` replace what the file says."""
+    """Run the experiment of a file, or of options; ``given`` replace what the file says.
+
+    ``parts`` are those of its problems. Of the ``outputs`` one is the table, the others reports.
+    """
+    from makespan.flow.files.files import refuse_target, save
     from makespan.lab.experiment import Experiment
+    from makespan.lab.overview import Overview, report
     from makespan.lab.run import experiment
     from makespan.lab.statement import asked_in, is_experiment
 
     for name, reason in REFUSED.items():
         if others.get(name):
             raise click.UsageError(reason)
-    parts = {name: value for name, value in given.items() if value is not None}
+    tables = [output for output in outputs if Path(output).suffix.lower() in TABLES]
+    reports = [output for output in outputs if output not in tables]
+    asked_for = {name: value for name, value in given.items() if value is not None}
     if len(files) == 1 and is_experiment(files[0]):
         asked = asked_in(files[0])
-        parts = {**asked.parts, **parts}
+        asked_for = {**asked.parts, **asked_for, "parts": {**asked.parts["parts"], **parts}}
         if jobs is None and scheduler is None:
             jobs, scheduler = asked.jobs, asked.scheduler
-        output = str(asked.output) if output is None and asked.output else output
+        tables = [str(asked.output)] if not tables and asked.output else tables
     else:
-        parts = {"instances": list(files), **parts}
-        if "methods" not in parts:
+        asked_for = {"instances": list(files), **asked_for, "parts": parts}
+        if "methods" not in asked_for:
             raise click.UsageError("--methods says what an experiment compares: heft,peft,auto")
-    if output is None:
-        raise click.UsageError("-o names the file of an experiment: .csv, .jsonl, .json, .parquet")
+    if len(tables) != 1:
+        found = f"; {' and '.join(tables)} are several" if tables else ""
+        allowed = ", ".join(TABLES)
+        raise click.UsageError(f"-o names one table of an experiment: {allowed}{found}")
+    (output,) = tables
+    for each in reports:
+        refuse_target(each, *Overview.SUFFIXES)
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs and --scheduler say two places; choose one")
-    with headed(files[0] if len(files) == 1 and "folder" in parts else ""):
-        wanted = Experiment(**parts)
+    with headed(files[0] if len(files) == 1 and "folder" in asked_for else ""):
+        wanted = Experiment(**asked_for)
     _refuse_among_instances(output, files)
     line = ProgressLine("solving")
 
@@ -81,6 +96,9 @@ def run(
         parameters.print_error(f"note: {note}")
     before = f", {results.before:,} of them there before" if results.before else ""
     parameters.say(f"{output} written: {len(results):,} rows{before}")
+    for each in reports if len(results) else ():
+        save(report(results), each)
+        parameters.say(f"{each} written")
     if results.interrupted:
         click.echo("interrupted: the same command goes on", err=True)
     return INTERRUPTED if results.interrupted else DONE

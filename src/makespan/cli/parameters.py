@@ -22,6 +22,12 @@ NARROW = 4
 COLUMN = re.compile(r"(?<=\S) {2,}(?=\S)")
 """What stands between two columns."""
 
+PARTS = (
+    *("tasks", "objective", "deadline", "budget", "interpolation"),
+    *("machines", "speeds", "network"),
+)
+"""Options that stand for keys of a problem's file."""
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -62,7 +68,7 @@ COMMON = (
         is_flag=True,
         expose_value=False,
         callback=_be_quiet,
-        help="Print no summary, no progress, no '... written': only what --json or '-' ask for.",
+        help="Print only what --json or '-' asks for.",
     ),
     click.Option(
         ["--debug"], is_flag=True, expose_value=False, help="Show a traceback when something fails."
@@ -76,28 +82,49 @@ def with_common(command: click.Command) -> click.Command:
     return command
 
 
-def parts(function: Function) -> Function:
-    """Add options for what a CSV file of measured costs lacks; the function gets them as ``parts``.
+def _speeds(
+    context: click.Context, parameter: click.Parameter, given: str | None
+) -> list[float] | None:
+    if given is None:
+        return None
+    try:
+        return [float(speed) for speed in given.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{given!r} is not a list of numbers such as 1,1,2.5") from None
 
-    They also take the place of what another file of a partition says.
-    """
+
+def parts(function: Function) -> Function:
+    """Add options for what a file lacks, or says otherwise; the function gets them as ``parts``."""
 
     @click.option("--tasks", type=click.IntRange(min=0), help="Tasks to split (partition).")
     @click.option(
         "--objective",
         metavar="NAME",
-        help="makespan, total, energy, pareto, …: what is to be least (partition).",
+        help="What is to be least: makespan, energy, price, …, or pareto, the front of two.",
     )
+    @click.option("--deadline", type=Seconds(), metavar="SECONDS", help="The latest end of plans.")
+    @click.option("--budget", type=float, metavar="N", help="The most that a plan may cost.")
     @click.option(
         "--interpolation",
         type=click.Choice(["exact", "linear", "pchip", "step"]),
         help="What is assumed between the measured counts of a CSV file.",
     )
+    @click.option(
+        "--machines",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="N equal machines, each linked to each (graphs); how many there are (others).",
+    )
+    @click.option("--speeds", metavar="A,B,…", callback=_speeds, help="A machine of each speed.")
+    @file_option("--network", says="Machines and links: a file with a table [network].")
+    @named_values(
+        "Any other key of the problem's file; may be repeated.", "--set", "settings", dotted=True
+    )
     @wraps(function)
-    def called(tasks: Any, objective: Any, interpolation: Any, **others: Any) -> Any:
-        given = {"tasks": tasks, "objective": objective, "interpolation": interpolation}
-        found = {name: value for name, value in given.items() if value is not None}
-        return function(parts=found, **others)
+    def called(settings: dict[str, Any], **others: Any) -> Any:
+        found = {name: others.pop(name) for name in PARTS}
+        named = {name: value for name, value in found.items() if value is not None}
+        return function(parts={**named, **settings}, **others)
 
     return cast(Function, called)
 
@@ -121,16 +148,25 @@ def file_option(*names: str, says: str, **more: Any) -> Callable[[Function], Fun
     return click.option(*names, type=click.Path(), help=says, **{"metavar": "FILE", **more})
 
 
-def output(says: str) -> Callable[[Function], Function]:
-    """Return the option that names the file to be written."""
-    return file_option("-o", "--output", says=says)
+def output(says: str, *, several: bool = False) -> Callable[[Function], Function]:
+    """Return the option that names the file to be written, or files where there may be several."""
+    if several:
+        says = f"{says.rstrip('.')}; may be repeated."
+    return file_option(
+        "-o", "--output", "outputs" if several else "output", says=says, multiple=several
+    )
 
 
-def named_values(text: str, *, refused: Mapping[str, str] | None = None) -> Callable[[Any], Any]:
+def named_values(
+    text: str,
+    *names: str,
+    refused: Mapping[str, str] | None = None,
+    dotted: bool = False,
+) -> Callable[[Any], Any]:
     """Return the option ``-O name=value``, which gives a dictionary.
 
     A value is read as in TOML, a bare word is a text. ``refused`` says why some names can't
-    be given.
+    be given. A ``dotted`` name reaches into a table.
     """
 
     def parsed(
@@ -140,7 +176,8 @@ def named_values(text: str, *, refused: Mapping[str, str] | None = None) -> Call
         for pair in given:
             name, equals, value = pair.partition("=")
             name = name.strip().replace("-", "_")
-            if not equals or not name.isidentifier():
+            known = all(map(str.isidentifier, name.split(".") if dotted else [name]))
+            if not equals or not known:
                 raise click.BadParameter(f"{pair!r} is not of the form name=value")
             if name in (refused or {}):
                 raise click.BadParameter((refused or {})[name])
@@ -150,7 +187,11 @@ def named_values(text: str, *, refused: Mapping[str, str] | None = None) -> Call
         return values
 
     return click.option(
-        *("-O", "options"), multiple=True, metavar="NAME=VALUE", callback=parsed, help=text
+        *(names or ("-O", "options")),
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=parsed,
+        help=text,
     )
 
 

@@ -19,6 +19,21 @@ DRAWN = 1_000
 """And up to which it shows a picture."""
 
 
+NO_MACHINES = "the file names no machines"
+"""How the note of a result begins whose graph came without machines."""
+
+
+def assumed_machines(count: int) -> list[str]:
+    """Return the note about instances whose machines were assumed; none where there are none.
+
+    >>> assumed_machines(1)
+    ['1 instance names no machines: equal ones were assumed; --machines or --network names others']
+    """
+    names = "names" if count == 1 else "name"
+    text = "no machines: equal ones were assumed; --machines or --network names others"
+    return [f"{counted(count, 'instance')} {names} {text}"] if count else []
+
+
 @runtime_checkable
 class Problem(Protocol):
     """A frozen, validated statement of one kind of problem."""

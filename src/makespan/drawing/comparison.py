@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.picture import Role
 from makespan.drawing.colours import FAINT_INK, FILL, GRID, INK, LIMIT, PAPER
-from makespan.drawing.render import Part
+from makespan.drawing.render import NARROW, Part
 from makespan.drawing.svg import Canvas
 from makespan.drawing.text import elided, short, text_width, ticks
 
@@ -244,5 +244,9 @@ def profile_axes(profile: Profile, ax: Axes) -> Axes:
     _frame(ax, [name for name, _ in profile.shares], 100.0, "% of the problems")
     ax.set_title(profile.title, loc="left", pad=28.0, parse_math=False)
     columns = len(profile.thresholds)
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, fontsize=8)
+    look: dict[str, Any] = {"frameon": False, "fontsize": 8}
+    if ax.get_figure(root=True).get_size_inches()[0] < NARROW:  # type: ignore[union-attr]
+        columns = (columns + 1) // 2
+        look |= {"handlelength": 1.0, "columnspacing": 1.0, "handletextpad": 0.4, "fontsize": 7}
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, **look)
     return ax

@@ -27,6 +27,8 @@ MOST_DOTS = 8000.0
 FORMS = (".png", ".pdf")
 WIDE = 9.0
 """Inches of figures whose height follows from their rows."""
+NARROW = 5.0
+"""Inches below which a figure is for a column of a paper: smaller texts, less high."""
 
 Part = tuple[float, "Callable[[Axes], object]"]
 """A part of a figure: how many inches high it is, and what draws it."""
@@ -41,10 +43,10 @@ def own_figure(**options: object) -> Figure:
 
 
 def as_bytes(figure: Figure, suffix: str) -> bytes:
-    """Return a figure as ``.png`` or ``.pdf``, the same bytes every time."""
+    """Return a figure as ``.png``, ``.pdf`` or ``.svg``, the same bytes every time."""
     content = BytesIO()
     dots = min(DOTS_PER_INCH, MOST_DOTS / max(figure.get_size_inches()))
-    undated = {"CreationDate": None} if suffix == ".pdf" else None
+    undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(suffix)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(content, format=suffix[1:], dpi=dots, metadata=undated)
@@ -70,6 +72,19 @@ def stacked_image(parts: Sequence[Part], suffix: str) -> bytes:
     for (_, draw), ax in zip(parts, axes[:, 0], strict=True):
         draw(ax)
     return as_bytes(figure, suffix)
+
+
+def panel_image(part: Part, width: float, suffix: str) -> bytes:
+    """Return one drawing alone, ``width`` inches wide, without its title: papers have captions."""
+    narrow = width < NARROW
+    style = {"font.size": 8.0 if narrow else 10.0, "pdf.fonttype": 42, "svg.hashsalt": "makespan"}
+    with optional("matplotlib").rc_context(style):
+        figure = own_figure(figsize=(width, part[0] * (0.75 if narrow else 1.0)))
+        figure.set_layout_engine("constrained")
+        axes = figure.subplots()
+        part[1](axes)
+        axes.set_title("", loc="left")
+        return as_bytes(figure, suffix)
 
 
 LARGEST = 40.0

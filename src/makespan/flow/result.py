@@ -121,6 +121,24 @@ class Result(Displayable, HasFrame):
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_held_notes": self.notes}
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as it stands in a file; :func:`makespan.read_result` reads it.
+
+        >>> import makespan
+        >>> result = makespan.solve(makespan.IndependentTasks(2, {"a": 3, "b": 1}))
+        >>> result.to_dict()["answer"]["machine_of"]
+        {'a': 'M1', 'b': 'M2'}
+        """
+        from makespan.flow.serialize import result_as_dict
+
+        return result_as_dict(self)
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON in one line, with null for what JSON can't hold."""
+        from makespan.flow.serialize import as_json
+
+        return as_json(self.to_dict())
+
     def plot(self, *, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the plan with matplotlib; see :func:`makespan.plot`."""
         return renderers().plot(self, ax, **options)

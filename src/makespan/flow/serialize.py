@@ -12,7 +12,6 @@ import numpy as np
 from makespan.core.errors import plain
 from makespan.core.schedule import COLUMNS, Schedule
 from makespan.flow.kinds import kind_of
-from makespan.flow.result import Result
 
 if TYPE_CHECKING:
     from makespan.core.display import Table
@@ -24,8 +23,8 @@ MAX_IDLE_NAMES = 100_000
 FEW = 4  # values that stand in one cell
 
 
-def result_as_dict(result: Result, *, columns: bool = False) -> dict[str, Any]:
-    """Return a result as it stands in a file; see the page on files.
+def result_as_dict(result: Any, *, columns: bool = False) -> dict[str, Any]:
+    """Return a :class:`Result` as it stands in a file; see the page on files.
 
     With ``columns`` the schedule is columns, and the answer, which follows from it, left out.
     """

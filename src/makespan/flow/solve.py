@@ -31,6 +31,8 @@ GAP_LEFT = "a gap is left: "  # how a note begins that says why
 UNCOMPILED = (
     "loops of this plan ran uncompiled, and found less in their time: their kernels are not on disk"
 )
+INTERNAL = ("tries",)
+"""Options of single methods that no message lists: budgets of searches."""
 INTERRUPTED = "interrupted: the best plan found until then"
 INSTEAD = "instead: "  # how one begins that says what else could be asked for
 
@@ -264,8 +266,9 @@ def _refuse_unknown(options: Mapping[str, Any], known: Collection[str], lacks: s
     """Refuse an option that is not known, by the nearest of all that ``solve`` takes."""
     for name in options:
         if name not in known:
-            own = set(keywords_of(solve)) - {"problem"}
-            raise MethodError(f"{lacks} {name!r}{did_you_mean(name, {*known, *own})}")
+            own = {*keywords_of(solve), *INTERNAL} - {"problem"}
+            hint = did_you_mean(name, {*known, *own}, unlisted=own)
+            raise MethodError(f"{lacks} {name!r}{hint}")
 
 
 class Attempt(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple, cast
 
 from makespan.core.display import Displayable, counted
@@ -68,6 +68,9 @@ class Experiment(Displayable):
         of seeds.
     time_limit
         Seconds for each solve; None for no limit.
+    parts
+        Parts of problems that files lack, or that replace their own, as in
+        :func:`makespan.read_problem`: ``{"machines": 8}``. They join the names of the instances.
 
     Raises
     ------
@@ -88,11 +91,15 @@ class Experiment(Displayable):
     seeds: int | Sequence[int] = 1
     time_limit: float | None = 10
     folder: PathLike = ""
+    parts: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         mistakes = Mistakes()
         set_ = object.__setattr__
-        set_(self, "instances", sources_of(self.instances, mistakes, self.folder))
+        if not isinstance(self.parts, Mapping):
+            mistakes.add("parts", f"{quoted(self.parts)} is not a table of keys and values")
+            set_(self, "parts", {})
+        set_(self, "instances", sources_of(self.instances, mistakes, self.folder, self.parts))
         set_(self, "methods", _methods(self.methods, mistakes))
         set_(self, "seeds", checked_seeds(self.seeds, mistakes))
         try:

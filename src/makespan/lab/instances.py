@@ -7,7 +7,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,7 +17,9 @@ from makespan.core.inputs.mistakes import Mistakes, quoted, refusal
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.problem import Problem, is_problem
-from makespan.flow.files.files import problem_files, read_problem
+from makespan.flow.files.files import read_problem
+from makespan.flow.files.parts import named_with
+from makespan.flow.files.reading import problem_files
 from makespan.flow.kinds import generate, generator_options, kind_named
 
 COUNT = Rule("it is a number of seeds, 1 or more, or a list of seeds", low=1, whole=True)
@@ -38,11 +40,16 @@ class Instance(Protocol):
 class InFile:
     """The problem in a file."""
 
-    name: str
+    file: str
     path: str
+    parts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return named_with(self.file, self.parts)
 
     def problem(self) -> Problem:
-        return read_problem(self.path)
+        return read_problem(self.path, **self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +176,13 @@ Instances = One | Iterable[One] | Mapping[str, PathLike | Problem]
 """What an experiment is asked to solve."""
 
 
-def sources_of(given: Any, mistakes: Mistakes, folder: PathLike = "") -> tuple[Source, ...]:
+def sources_of(
+    given: Any, mistakes: Mistakes, folder: PathLike = "", parts: Mapping[str, Any] | None = None
+) -> tuple[Source, ...]:
     """Return what ``given`` stands for: files, folders, grids, problems, also by name.
 
     Nothing is read but the names of the files in folders. Paths are relative to ``folder``.
+    ``parts`` of problems take the place of those in files.
     """
     if isinstance(given, (str, os.PathLike, Grid)) or is_problem(given):
         given = [given]
@@ -190,7 +200,8 @@ def sources_of(given: Any, mistakes: Mistakes, folder: PathLike = "") -> tuple[S
             sources.append([Given(name or f"problem {index + 1}", each)])
         elif isinstance(each, (str, os.PathLike)) and os.fspath(each) not in ("", "-"):
             try:
-                files |= {one.name: one for one in _files(each, name, folder)}
+                own = (replace(one, parts=parts or {}) for one in _files(each, name, folder))
+                files |= {one.name: one for one in own}
             except InputError as error:
                 mistakes.add(place, str(error))
         else:

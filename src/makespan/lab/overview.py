@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,10 +15,14 @@ from makespan.core.cached import cached_property
 from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv, counted
 from makespan.core.errors import InputError
 from makespan.core.inputs.files import PathLike
+from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
 from makespan.core.picture import Curves
+from makespan.core.problem import assumed_machines
 from makespan.core.renderers import renderers
 from makespan.drawing.comparison import Profile, Ranking
+from makespan.drawing.render import WIDE
 from makespan.lab import statistics
 from makespan.lab.journal import read_records
 from makespan.lab.record import Record
@@ -29,6 +33,8 @@ WORST = 10
 PRINTED = 12
 """Families whose tables are printed as text; of more, none."""
 ALL = "all"
+NARROWEST, WIDEST = 1.5, 30.0
+"""Inches of a panel."""
 
 
 class MethodRow(NamedTuple):
@@ -173,6 +179,40 @@ class Overview(Displayable, HasFrame, Exportable):
         """Return on which share of the cases each method was within x % of the best."""
         return statistics.profile(self.rows)
 
+    def panel(self, name: str, *, width: float | None = None) -> Panel:
+        """Return one picture alone, for :func:`makespan.save`.
+
+        Parameters
+        ----------
+        name
+            ``"ranks"``, ``"critical-difference"``, ``"profile"``, ``"data-profile"`` or
+            ``"times"``.
+        width
+            Inches; 9 if omitted. Texts have 8 points below 5 inches.
+
+        Raises
+        ------
+        InputError
+            If there is no such panel, or the rows have nothing to show in it.
+        """
+        shown: dict[str, Callable[[], Ranking | Profile | Curves | None]] = {
+            "ranks": self.ranking,
+            "critical-difference": self.ranking,
+            "profile": self.profile,
+            "data-profile": lambda: statistics.data_profile(self.rows),
+            "times": lambda: statistics.times(self.rows),
+        }
+        if name not in shown:
+            raise InputError(f"panel: there is no {quoted(name)}{did_you_mean(name, shown)}")
+        width = WIDE if width is None else width
+        if not NARROWEST <= width <= WIDEST:
+            allowed = f"a width is {NARROWEST:g} to {WIDEST:g} inches"
+            raise InputError(f"width: {width:g} is not allowed; {allowed}")
+        what = shown[name]()
+        if what is None:
+            raise InputError(f"panel: the rows have nothing to show as {name}")
+        return Panel(self, name, what, width)
+
     def table(self, family: str = ALL) -> Table:
         """Return the lines of a family as people read them."""
         lines = [line for line in self.lines if line.family == family]
@@ -228,13 +268,14 @@ class Overview(Displayable, HasFrame, Exportable):
         if self.critical_difference is not None:
             cases = counted(int(self.compared.sum()), "case")
             notes.append(
-                f"mean ranks over {cases}; those nearer to each other than "
-                f"{self.critical_difference:.2f} tell no methods apart (Nemenyi, 5 %)"
+                f"mean ranks over {cases}: differences below {self.critical_difference:.2f} are "
+                "not significant (Nemenyi, 5 %)"
             )
         for method, others in zip(self.rows.methods, self.rows.statuses, strict=True):
             if others:
                 said = ", ".join(f"{count:,} {status}" for status, count in others.items())
                 notes.append(f"{method}: {said}")
+        notes += assumed_machines(self.rows.assumed)
         if self.rows.twice:
             notes.append(
                 f"{counted(self.rows.twice, 'row')} replaced by later ones of the same solve"
@@ -253,6 +294,20 @@ class Overview(Displayable, HasFrame, Exportable):
     def _in_form(self, suffix: str) -> str | bytes:
         if suffix == ".csv":
             return as_csv({name: list(map(_cell, c)) for name, c in self._columns().items()})
+        return renderers().image(self, suffix)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel(Exportable):
+    """One picture of an overview, ``width`` inches wide: for a paper."""
+
+    overview: Overview
+    name: str
+    what: Ranking | Profile | Curves
+    width: float
+    SUFFIXES = (".pdf", ".svg", ".png")
+
+    def _in_form(self, suffix: str) -> str | bytes:
         return renderers().image(self, suffix)
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from makespan.core.display import Table, is_numeric
+from makespan.core.picture import Curves
 from makespan.drawing.comparison import profile_svg, ranking_svg
 from makespan.drawing.diagram.curves import curves_on, curves_svg
 from makespan.drawing.page.tables import html_table, still_page
-from makespan.drawing.render import stacked_image
+from makespan.drawing.render import Part, panel_image, stacked_image
 from makespan.drawing.svg import escaped, stacked
 from makespan.drawing.text import percent, short
-from makespan.lab.overview import Overview
+from makespan.lab.overview import Overview, Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 HEIGHT = 4.6  # inches of a curve
 TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
@@ -104,3 +109,60 @@ def _tabular(table: Table) -> str:
 
 def _tex(cell: object) -> str:
     return "".join(TEX.get(character, character) for character in str(cell))
+
+
+def ranks_axes(ranks: Mapping[str, float], difference: float, ax: Axes) -> Axes:
+    """Draw a critical-difference diagram: mean ranks on an axis, methods alike joined by bars.
+
+    Source: Demšar 2006, figure 1.
+    """
+    methods, count = sorted(ranks, key=ranks.__getitem__), len(ranks)
+    half, deepest = (count + 1) // 2, 0.0
+    look: dict[str, Any] = {"color": "black", "linewidth": 0.8, "clip_on": False}
+    for place, method in enumerate(methods):
+        left = place < half
+        level = -1.0 - (place if left else count - 1 - place) - len(groups(ranks, difference)) * 0.4
+        end = 1.0 - 0.05 * count if left else count + 0.05 * count
+        ax.plot([ranks[method], ranks[method], end], [0, level, level], **look)
+        side, text = ("right", f"{method} ") if left else ("left", f" {method}")
+        ax.text(end, level, text, ha=side, va="center", parse_math=False)
+        deepest = min(deepest, level)
+    for row, (low, high) in enumerate(groups(ranks, difference)):
+        ends = [ranks[methods[low]] - 0.04, ranks[methods[high]] + 0.04]
+        ax.plot(ends, [-0.4 * (row + 1)] * 2, **{**look, "linewidth": 3.0})
+    ax.plot([1, 1 + difference], [1.6, 1.6], **look, marker="|")
+    ax.text(1 + difference / 2, 1.75, f"CD = {difference:.2f}", ha="center", va="bottom")
+    ax.plot([1, count], [0, 0], **look)
+    for rank in range(1, count + 1):
+        ax.plot([rank, rank], [0, 0.25], **look)
+        ax.text(rank, 0.35, str(rank), ha="center", va="bottom")
+    ax.set(xlim=(1 - 0.02 * count, count + 0.02 * count), ylim=(deepest - 0.6, 3.0))
+    ax.axis("off")
+    return ax
+
+
+def groups(ranks: Mapping[str, float], difference: float) -> list[tuple[int, int]]:
+    """Return the longest runs of methods, by rank, that are not told apart: first and last place.
+
+    >>> groups({"a": 1.2, "b": 1.9, "c": 2.9}, 1.1)
+    [(0, 1), (1, 2)]
+    """
+    values = sorted(ranks.values())
+    ends = [max(i for i, v in enumerate(values) if v - low < difference) for low in values]
+    return [
+        (low, high)
+        for low, high in enumerate(ends)
+        if high > low and (low == 0 or ends[low - 1] < high)
+    ]
+
+
+def image_of_panel(panel: Panel, suffix: str) -> bytes:
+    """Return one picture of an overview as it stands in a file."""
+    difference, ranks = panel.overview.critical_difference, panel.overview.ranks
+    if isinstance(panel.what, Curves):
+        part: Part = (HEIGHT, partial(curves_on, panel.what))
+    elif panel.name == "critical-difference" and difference is not None:
+        part = 1.2 + 0.2 * len(ranks), partial(ranks_axes, ranks, difference)
+    else:
+        part = panel.what.part
+    return panel_image(part, panel.width, suffix)

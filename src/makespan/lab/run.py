@@ -15,6 +15,7 @@ from makespan.core.display import Displayable, HasFrame, Table, counted
 from makespan.core.errors import FileError
 from makespan.core.inputs.files import PathLike
 from makespan.core.inputs.suggest import suggesting
+from makespan.core.problem import NO_MACHINES, assumed_machines
 from makespan.lab.experiment import Cell, Experiment, Where
 from makespan.lab.journal import Journal, read_records
 from makespan.lab.processes import Processes, checked_jobs
@@ -40,10 +41,13 @@ class Tally:
     def __init__(self) -> None:
         self._of: dict[str, _Sums] = {}
         self.rows = 0
+        self.assumed: set[str] = set()
 
     def add(self, record: Record) -> None:
         """Count a row."""
         self.rows += 1
+        if NO_MACHINES in record.note:
+            self.assumed.add(record.instance)
         sums = self._of.setdefault(record.solver, _Sums())
         sums.solves += 1
         sums.proved += record.status == "optimal"
@@ -241,7 +245,10 @@ def experiment(
         path=None if output is None else Path(output),
         tally=tally,
         before=there,
-        notes=(others,) if before and not interrupted else (),
+        notes=(
+            *([others] if before and not interrupted else []),
+            *assumed_machines(len(tally.assumed)),
+        ),
         interrupted=interrupted,
         kept=kept,
     )

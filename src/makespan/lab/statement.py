@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from pydantic import Field
+
 from makespan.core.errors import FileError, InputError, Mistake, headed
 from makespan.core.inputs.files import PathLike, read_text, shown_path
 from makespan.core.inputs.forms import Form, validated
@@ -31,6 +33,7 @@ class ExperimentForm(Form):
     jobs: Any = None
     scheduler: str | None = None
     output: str | None = None
+    parts: dict[str, Any] = Field(default_factory=dict)
 
 
 class GridForm(Form):
@@ -135,6 +138,7 @@ def _asked(data: Mapping[str, Any], folder: Path) -> Asked:
         "methods": methods,
         "seeds": form.seeds,
         "time_limit": form.time_limit,
+        "parts": form.parts,
         "folder": folder,
     }
     if mistakes:

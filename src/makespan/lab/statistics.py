@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from makespan.core.display import counted
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.picture import Curves, Line
+from makespan.core.problem import NO_MACHINES
 from makespan.drawing.comparison import Entry, Profile, Ranking
 from makespan.flow.comparison.table import THRESHOLDS
 from makespan.lab.record import Record
@@ -46,6 +47,8 @@ class Rows:
         How often each method ended in which other way than with a plan.
     twice
         Rows that came again for a solve, and replaced what stood before.
+    assumed
+        Instances whose machines were assumed.
     """
 
     methods: tuple[str, ...]
@@ -61,6 +64,7 @@ class Rows:
     proved: NDArray[np.bool_]
     statuses: tuple[dict[str, int], ...]
     twice: int
+    assumed: int = 0
 
     @property
     def best(self) -> Floats:
@@ -107,6 +111,7 @@ def rows_of(records: Iterable[Record]) -> Rows:
     families: dict[str, int] = {}
     family: list[int] = []
     sizes: list[int] = []
+    assumed: set[str] = set()
     found: list[tuple[int, int, float, float, float, bool]] = []
     statuses: list[dict[str, int]] = []
     for record in records:
@@ -117,6 +122,8 @@ def rows_of(records: Iterable[Record]) -> Rows:
             sizes.append(record.size or 0)
         if method == len(statuses):
             statuses.append({})
+        if NO_MACHINES in record.note:
+            assumed.add(record.instance)
         value = _finite(record.makespan) if record.is_plan else NOTHING
         planned = not math.isnan(value)
         if not planned:
@@ -146,6 +153,7 @@ def rows_of(records: Iterable[Record]) -> Rows:
         proved=proved,
         statuses=tuple(statuses),
         twice=len(found) - int(there.sum()),
+        assumed=len(assumed),
     )
 
 
@@ -209,11 +217,13 @@ NEAR = 0.01
 """A case counts as solved within this share of the best."""
 LEAST = 1e-4  # seconds; what takes less is shown as this
 POINTS = 400  # of a curve
+BINS = 12  # of sizes, where there are more
 
 
 def data_profile(rows: Rows) -> Curves | None:
     """Return on which share of the cases each method was near the best within which time."""
     near = rows.ratios <= 1 + NEAR + SAME
+    last = max(LEAST, float(np.nanmax(rows.seconds, initial=0.0)))  # where all curves end
     lines = []
     for index, method in enumerate(rows.methods):
         times = np.sort(np.maximum(rows.seconds[near[:, index], index], LEAST))
@@ -221,7 +231,8 @@ def data_profile(rows: Rows) -> Curves | None:
         if len(times):
             shares = 100 * np.arange(1, len(times) + 1) / len(rows.instances)
             keep = np.unique(np.linspace(0, len(times) - 1, POINTS).astype(int))
-            lines.append(Line(name=method, x=times[keep], y=shares[keep], look="steps"))
+            x, y = np.append(times[keep], last), np.append(shares[keep], shares[-1])
+            lines.append(Line(name=method, x=x, y=y, look="steps"))
     if not lines:
         return None
     title = f"Within {100 * NEAR:g} % of the best, by time"
@@ -229,16 +240,24 @@ def data_profile(rows: Rows) -> Curves | None:
 
 
 def times(rows: Rows) -> Curves | None:
-    """Return the median time of each method over the sizes of instances."""
+    """Return the median time of each method over the sizes of instances, in bins where many."""
     sizes = np.unique(rows.sizes[rows.sizes > 0])
     if len(sizes) < 2:
         return None
+    if len(sizes) > BINS:  # of alike ratios, each drawn at its median size
+        edges = np.geomspace(sizes[0], sizes[-1] * (1 + 1e-9), BINS + 1)
+        bins = np.digitize(rows.sizes, edges)
+    else:
+        bins = np.searchsorted(sizes, rows.sizes) + 1
+    bins = np.where(rows.sizes > 0, bins, 0)
+    used = np.unique(bins[bins > 0])
+    middle = np.array([np.median(rows.sizes[bins == each]) for each in used])
     lines = []
     for index, method in enumerate(rows.methods):
-        medians = np.array([_median(rows.seconds[rows.sizes == size, index]) for size in sizes])
+        medians = np.array([_median(rows.seconds[bins == each, index]) for each in used])
         known = ~np.isnan(medians)
         if known.any():
-            x, y = sizes[known].astype(float), np.maximum(medians[known], LEAST)
+            x, y = middle[known], np.maximum(medians[known], LEAST)
             lines.append(Line(name=method, x=x, y=y))
     if not lines:
         return None

@@ -193,7 +193,8 @@ def from_csv(path: PathLike, *, tasks: int | None = None, **parts: Any) -> Parti
         With every mistake found, each with its line or place.
     """
     if tasks is None:
-        raise ProblemError([Mistake("tasks", "is missing; a CSV file holds the costs alone")])
+        text = "is missing; a CSV file holds the costs alone, so say how many tasks there are"
+        raise ProblemError([Mistake("tasks", f"{text}: --tasks 4096, in Python tasks=4096")])
     how = {key: parts.pop(key) for key in ("interpolation", "granularity") if key in parts}
     columns = read_csv(path, pipes=True)
     if "resource" not in columns:

@@ -61,7 +61,8 @@ class Partition(Pictured):
     first
         The count of the first entry of each array, a number or one per resource.
     lower, upper
-        The least and greatest count of each resource, numbers or one per resource.
+        The least and greatest count of each resource, numbers, one per resource, or where
+        ``costs`` name the resources a mapping from their names.
     objective
         ``"makespan"`` (least largest time), ``"total"`` (least sum of times), ``"energy"``
         (least sum of energies), ``"time-then-energy"``, ``"energy-then-time"``, ``"pareto"`` (the
@@ -116,6 +117,10 @@ class Partition(Pictured):
             names, costs = (tuple(costs) if names is None else names), list(costs.values())
             if isinstance(energy, Mapping):
                 energy = [energy.get(name) for name in names]
+            lower, upper = (
+                [limit.get(name) for name in names] if isinstance(limit, Mapping) else limit
+                for limit in (lower, upper)
+            )
         object.__setattr__(self, "costs", self._costs(costs, energy, first, lower, upper, mistakes))
         if self.costs is not None:
             count = len(self.costs)
@@ -161,9 +166,11 @@ class Partition(Pictured):
             return ()
         names = ", ".join(self.machines[index] for index in bound[:NAMED].tolist())
         more = f" and {len(bound) - NAMED} more" if len(bound) > NAMED else ""
+        several, least_of = len(bound) > 1, int(least[bound[0]])
+        takes = "each takes its least count" if several else f"it takes at least {least_of}"
         return (
-            f"{names}{more} must take part: no cost of 0 tasks is given; "
-            "with one, a resource may be left out",
+            f"{names}{more} {'have' if several else 'has'} no cost for 0 tasks: {takes}; "
+            f"a cost for 0 lets {'them' if several else 'it'} idle",
         )
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -23,8 +23,7 @@ from makespan.core.inputs.forms import (
 )
 from makespan.core.inputs.rules import DEADLINE as LATEST
 from makespan.core.names import Numbered
-from makespan.core.network.forms import LinksForm, links_entry
-from makespan.taskgraph.formats import BYTES_PER_SECOND, on_equal_machines, wfformat
+from makespan.taskgraph.formats import BYTES_PER_SECOND, on_machines, wfformat
 from makespan.taskgraph.model.columns import (
     CORES,
     DEADLINE,
@@ -36,103 +35,8 @@ from makespan.taskgraph.model.columns import (
     WORK,
 )
 from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.model.network import (
-    CORES as MACHINE_CORES,
-    DELAY,
-    PRICE,
-    SETUP,
-    SPEED,
-    Network,
-)
+from makespan.taskgraph.model.network_forms import NetworkForm, network_entry
 from makespan.taskgraph.problem import BUDGET, TaskGraph
-
-Setup = Annotated[float, Value(SETUP)]
-
-
-class MachineForm(Form):
-    """A machine."""
-
-    name: str | None = None
-    speed: Annotated[float, Value(SPEED)] = 1.0
-    task_setup: Setup = 0.0
-    message_setup: Setup = 0.0
-    cores: Annotated[int, Value(MACHINE_CORES)] = 1
-    price: Annotated[float, Value(PRICE)] = 0.0
-    start_price: Annotated[float, Value(PRICE)] = 0.0
-
-
-class DelayForm(Form):
-    """Seconds that data of a pair of machines take after the last hop."""
-
-    from_: str = Field(alias="from")
-    to: str
-    seconds: Annotated[float, Value(DELAY)]
-
-
-class NetworkForm(LinksForm):
-    """Machines and the links between them."""
-
-    machines: list[MachineForm]
-    delays: list[DelayForm] = Field(default_factory=list)
-
-    @model_validator(mode="after")
-    def _delays_differ(self) -> NetworkForm:
-        pairs = [(delay.from_, delay.to) for delay in self.delays]
-        for index, pair in enumerate(pairs):
-            if pair in pairs[:index]:
-                raise mistake(f"delays[{index}] is for {pair[0]!r} to {pair[1]!r} again")
-        return self
-
-    def network(self) -> Network:
-        machines = self.machines
-        named = any(machine.name is not None for machine in machines)
-        names = [
-            machine.name if machine.name is not None else f"M{index + 1}"
-            for index, machine in enumerate(machines)
-        ]
-        return Network(
-            np.array([machine.speed for machine in machines]),
-            names=names if named else None,
-            task_setup=[machine.task_setup for machine in machines],
-            message_setup=[machine.message_setup for machine in machines],
-            cores=[machine.cores for machine in machines],
-            price=[machine.price for machine in machines],
-            start_price=[machine.start_price for machine in machines],
-            **self.fields(),
-            delays={(delay.from_, delay.to): delay.seconds for delay in self.delays},
-        )
-
-
-def network_entry(network: Network) -> dict[str, Any]:
-    """Return a network as it stands in files; what has its default is left out."""
-    entry = links_entry(network)
-    links = entry.pop("links", None)
-    entry["machines"] = _machines(network)
-    if links:
-        entry["links"] = links
-    if network.delays:
-        entry["delays"] = [
-            {"from": a, "to": b, "seconds": float(seconds)}
-            for (a, b), seconds in network.delays.items()
-        ]
-    return entry
-
-
-def _machines(network: Network) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = [
-        {"speed": speed} if speed != 1.0 else {} for speed in network.speed.tolist()
-    ]
-    for name in ("task_setup", "message_setup", "cores", "price", "start_price"):
-        default = 1 if name == "cores" else 0.0
-        for entry, value in zip(entries, getattr(network, name).tolist(), strict=True):
-            if value != default:
-                entry[name] = value
-    if network.names != Numbered("M", len(network), first=1) or not any(entries):
-        entries = [
-            {"name": name, **entry} for name, entry in zip(network.names, entries, strict=True)
-        ]
-    return entries
-
 
 LARGEST_LIST = 1000
 """Tasks up to which a problem is written as lists of tables; more are written as columns."""
@@ -214,22 +118,19 @@ class TaskGraphForm(ProblemForm):
 
     def dag(self) -> Dag:
         if self.columns is not None:
-            part = self.columns
-            return Dag.from_arrays(
-                work=part.work, source=part.source, target=part.target, size=part.size,
-                names=part.names, durations=part.durations,
-                release=part.release, deadline=part.deadline, cores=part.cores,
-            )  # fmt: skip
+            return Dag.from_arrays(**dict(self.columns))
         tasks = self.tasks or ()
+        others: dict[str, Any] = {
+            word: {each.name: getattr(each, word) for each in tasks if getattr(each, word) != usual}
+            for word, (_, usual) in PER_TASK.items()
+        }
         return Dag(
             [
                 (task.name, task.work if task.durations is None else task.durations)
                 for task in tasks
             ],
             [(edge.from_, edge.to, edge.size) for edge in self.edges or ()],
-            release={task.name: task.release for task in tasks if task.release},
-            deadline={task.name: task.deadline for task in tasks if task.deadline < math.inf},
-            cores={task.name: task.cores for task in tasks if task.cores != 1},
+            **others,
         )
 
 
@@ -249,22 +150,12 @@ def read(data: Mapping[str, Any]) -> TaskGraph:
     ('M1', 0.5)
     """
     if "kind" not in data and "workflow" in data:
-        return on_equal_machines(wfformat.read(data), BYTES_PER_SECOND)
+        return on_machines(wfformat.read(data), BYTES_PER_SECOND, {})
     form = validated(TaskGraphForm, data)
+    others = (*(name for name, _ in DEFAULTS), "assignment", "sequence", "options")
+    given: dict[str, Any] = {name: getattr(form, name) for name in others}
     try:
-        return TaskGraph(
-            form.dag(),
-            form.network.network(),
-            communication=form.communication,
-            contention=form.contention,
-            assignment=form.assignment,
-            sequence=form.sequence,
-            duplication=form.duplication,
-            deadline=form.deadline,
-            budget=form.budget,
-            objective=form.objective,
-            options=form.options,
-        )
+        return TaskGraph(form.dag(), form.network.network(), **given)
     except ProblemError as error:
         if form.columns is None:
             raise
@@ -341,7 +232,7 @@ def _edges(dag: Dag) -> list[dict[str, Any]]:
 
 def _columns(dag: Dag) -> dict[str, Any]:
     entry: dict[str, Any] = {"work": dag.work.tolist()}
-    if not _are_default(dag.names):
+    if dag.names != Numbered("T", len(dag), first=1):
         entry["names"] = list(dag.names)
     if len(dag.own):
         entry["durations"] = dag.durations.tolist()
@@ -351,10 +242,6 @@ def _columns(dag: Dag) -> dict[str, Any]:
     if len(dag.source):
         entry |= {name: getattr(dag, name).tolist() for name in ("source", "target", "size")}
     return entry
-
-
-def _are_default(names: Sequence[str]) -> bool:
-    return names == Numbered("T", len(names), first=1)
 
 
 def schema() -> dict[str, Any]:

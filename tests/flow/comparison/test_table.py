@@ -15,7 +15,7 @@ from makespan.core.errors import FileError
 from makespan.drawing.comparison import SHADES, profile_axes
 from makespan.flow.comparison.several import MAX_RANKINGS, Comparisons, profile_of
 from makespan.flow.comparison.table import THRESHOLDS, Comparison, Row, profile, profile_table
-from makespan.flow.files.files import problems_in
+from makespan.flow.files.reading import problems_in
 
 TASKS = IndependentTasks(machines=2, durations=[4, 3, 2])
 

@@ -33,7 +33,8 @@ from makespan import (
 from makespan.core.inputs import files
 from makespan.core.inputs.files import file_beneath, read_text, write_whole
 from makespan.flow.files.documents import parsed
-from makespan.flow.files.files import problem_of, problems_in, read_schedule
+from makespan.flow.files.files import problem_of, read_schedule
+from makespan.flow.files.reading import problems_in
 from makespan.flow.files.results import result_of
 from makespan.flow.serialize import as_json, jsonable, result_as_dict
 from tests.privileges import unprivileged

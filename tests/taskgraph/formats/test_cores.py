@@ -8,7 +8,7 @@ import networkx
 import pytest
 
 from makespan import Dag, FileError, InputError, ProblemError
-from makespan.taskgraph.formats import dot, on_equal_machines, stg, wfformat, xml
+from makespan.taskgraph.formats import dot, on_machines, stg, wfformat, xml
 
 DAG = Dag({"a": 2.0, "b": 1.0}, [("a", "b", 3.0)], cores={"a": 4})
 
@@ -74,7 +74,7 @@ def test_core_counts_of_wfformat(data: dict[str, Any], cores: int) -> None:
     """All versions; the machines that are assumed have as many."""
     dag = wfformat.read(data)
     assert dag.cores.tolist() == [cores]
-    problem = on_equal_machines(dag, 1.0)
+    problem = on_machines(dag, 1.0, {})
     assert set(problem.network.cores.tolist()) == {cores}
     assert (f"with {cores} cores" in problem.notes[-1]) == (cores > 1)
 

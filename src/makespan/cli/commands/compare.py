@@ -45,8 +45,9 @@ if TYPE_CHECKING:
 @parameters.parts
 @parameters.as_json
 @parameters.output(
-    "Write it: .csv, .json, .html, .svg, .png or .pdf; an experiment: .csv, .json, .jsonl or "
-    ".parquet."
+    "Write it: .csv, .json, .html, .svg, .png or .pdf; an experiment: one table (.csv, .json, "
+    ".jsonl, .parquet), and reports of it (.html, .svg, .png, .pdf, .tex).",
+    several=True,
 )
 @parameters.file_option("--plot", "picture", says="Draw it: .svg, .png, .pdf or .html.")
 def command(
@@ -60,7 +61,7 @@ def command(
     scheduler: str | None,
     parts: dict[str, Any],
     as_json: bool,
-    output: str | None,
+    outputs: tuple[str, ...],
     picture: str | None,
 ) -> int:
     """Solve each FILE by every method that applies, and print them side by side.
@@ -75,6 +76,7 @@ def command(
     makespan compare star.toml
     makespan compare graphs/ --methods heft,peft --time-limit 1 -o methods.csv
     makespan compare gpus.csv --tasks 512 --interpolation linear
+    makespan compare graphs/ --machines 8 -o methods.csv -o methods.pdf
 
     With --seeds, --jobs or --scheduler, into a .parquet or .jsonl file, or of an experiment.toml
     it is an experiment: a row for each solve, written when it is done. The same command goes on
@@ -95,19 +97,21 @@ def command(
         chosen = [name.strip() for name in methods.split(",") if name.strip()]
         if not chosen:
             raise click.BadParameter("names no method", param_hint="--methods")
-    if experiment.asks_for_one(files, output, seeds=seeds, jobs=jobs, scheduler=scheduler):
+    if experiment.asks_for_one(files, outputs, seeds=seeds, jobs=jobs, scheduler=scheduler):
         asked = click.get_current_context().get_parameter_source("time_limit")
         limit = None if asked is ParameterSource.DEFAULT else time_limit
         return experiment.run(
             files,
             given={"methods": chosen, "seeds": seeds, "time_limit": limit},
-            output=output,
+            outputs=outputs,
+            parts=parts,
             jobs=jobs,
             scheduler=scheduler,
-            others={"seed": seed, "as_json": as_json, "picture": picture, "parts": parts},
+            others={"seed": seed, "as_json": as_json, "picture": picture},
         )
     suffixes = Comparisons.SUFFIXES
-    refuse_target(output, *suffixes)
+    for output in outputs:
+        refuse_target(output, *suffixes)
     refuse_target(picture, *suffixes[2:])
     problems, left_out = problems_named(files, parts)
     for other in left_out:
@@ -120,7 +124,7 @@ def command(
         parameters.print_json(together.as_dict())
     elif len(together) > 1:
         parameters.say(f"\n{together.over_all()}")
-    for target in (output, picture):
+    for target in (*outputs, picture):
         if target is not None:
             save(together, target)
             if not as_json:

@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from makespan.cli import parameters
 from makespan.cli.process import DONE
 from makespan.cli.progress import meanwhile
 
+INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72}
+
+
+def _inches(context: click.Context, parameter: click.Parameter, given: str | None) -> float | None:
+    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(in|cm|mm|pt)\s*", given or "")
+    if given is not None and found is None:
+        raise click.BadParameter(f"{given!r} is not a width such as 3.3in, 8.4cm or 240pt")
+    return None if found is None else float(found[1]) * INCHES[found[2]]
+
 
 @click.command("report")
 @parameters.file_argument("tables", nargs=-1)
 @parameters.as_json
-@parameters.output("Write it: .html, .svg, .png, .pdf, .tex (LaTeX) or .csv.")
+@parameters.output("Write it: .html, .svg, .png, .pdf, .tex (LaTeX) or .csv.", several=True)
+@click.option(
+    "--panel",
+    metavar="NAME",
+    help="Draw one panel alone: ranks, critical-difference, profile, data-profile or times.",
+)
+@click.option("--width", metavar="3.3in", callback=_inches, help="How wide the panel is: in, cm.")
 @meanwhile("reading")
-def command(*, tables: tuple[str, ...], as_json: bool, output: str | None) -> int:
+def command(
+    *,
+    tables: tuple[str, ...],
+    as_json: bool,
+    outputs: tuple[str, ...],
+    panel: str | None,
+    width: float | None,
+) -> int:
     """Say how the methods did in the TABLES that experiments wrote.
 
     For all cases (an instance with a seed) and for each family of instances: plans, proofs, ratios
@@ -24,20 +48,24 @@ def command(*, tables: tuple[str, ...], as_json: bool, output: str | None) -> in
 
     \b
     makespan compare experiment.toml -o results.parquet
-    makespan report results.parquet -o report.html
+    makespan report results.parquet -o report.html -o report.tex
+    makespan report results.parquet --panel profile --width 3.3in -o figure.pdf
     """
     from makespan.flow.files.files import refuse_target, save
-    from makespan.lab.overview import Overview, report
+    from makespan.lab.overview import Overview, Panel, report
 
-    if output is not None:
-        refuse_target(output, *Overview.SUFFIXES)
+    if panel is None and width is not None:
+        raise click.UsageError("--width is that of one panel; --panel says which")
+    for output in outputs:
+        refuse_target(output, *(Overview.SUFFIXES if panel is None else Panel.SUFFIXES))
     found = report(*tables)
+    shown = found if panel is None else found.panel(panel, width=width)
     if as_json:
         parameters.print_json(found.as_dict())
     else:
         parameters.say(str(found))
-    if output is not None:
-        save(found, output)
+    for output in outputs:
+        save(shown, output)
         if not as_json:
             parameters.say(f"{output} written")
     return DONE

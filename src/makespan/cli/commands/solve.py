@@ -32,7 +32,10 @@ OWN_OPTIONS = {
 @parameters.named_values("An option of the method; may be repeated.", refused=OWN_OPTIONS)
 @parameters.parts
 @parameters.as_json
-@parameters.output("Write the result (.json, .csv, or '-': JSON).")
+@parameters.output(
+    "Write the result: .json, .csv, .npz, or '-' (JSON); or its picture: .svg, .png, .pdf, .html.",
+    several=True,
+)
 @parameters.file_option(
     "--plot", "picture", says="Draw it: .svg, .png, .pdf, .html or .trace.json."
 )
@@ -52,7 +55,7 @@ def command(
     options: dict[str, Any],
     parts: dict[str, Any],
     as_json: bool,
-    output: str | None,
+    outputs: tuple[str, ...],
     picture: str | None,
     all_rows: bool,
     what_if: bool,
@@ -66,7 +69,9 @@ def command(
     makespan solve star.toml -o plan.csv
     makespan solve star.toml --what-if
     makespan solve gpus.csv --tasks 100000 --interpolation linear
-    makespan solve gpus.csv --tasks 512 --objective pareto
+    makespan solve gpus.csv --tasks 512 --objective energy --deadline 1.5
+    makespan solve graph.dot --machines 8 -o plan.json -o plan.pdf
+    makespan solve star.toml --set rounds=8
     makespan solve graph.toml --method list-scheduling --time-limit 60 -O w1=1
     """
     from makespan.cli.progress import working
@@ -77,9 +82,11 @@ def command(
     from makespan.flow.sensitivity import sensitivity
     from makespan.flow.solve import solve_controlled
 
-    if output not in (None, "-"):
-        refuse_target(output, *TEXTS["result"], source=file)
+    files = [output for output in outputs if output != "-"]
+    for output in files:
+        refuse_target(output, *TEXTS["result"], *PICTURES, source=file)
     refuse_target(picture, *PICTURES, source=file)
+    files += [] if picture is None else [picture]
     with working("solving") as line:
         problem = read_problem(file, **parts)
         control = Control(time_limit=time_limit, rng=seed, progress=line.progress, log_steps=log)
@@ -88,8 +95,8 @@ def command(
         if what_if and result.schedule is not None and not control.interrupted:
             known = sensitivity(result, time_limit=time_limit)
             result = replace(result, details={**result.details, "what_if": known.as_dict()})
-        written = _write(result, output, picture)
-    if as_json or output == "-":
+        written = [_written(result, each) for each in files]
+    if as_json or "-" in outputs:
         from makespan.flow.serialize import result_as_dict
 
         parameters.print_json(result_as_dict(result))
@@ -110,21 +117,13 @@ def command(
     return {"infeasible": INFEASIBLE, "limit": NOTHING_FOUND}.get(str(result.status), DONE)
 
 
-def _write(result: Result, output: str | None, picture: str | None) -> list[str]:
-    """Write what was asked for; return a line about each file."""
-    from makespan.flow.files.files import save
+def _written(result: Result, output: str) -> str:
+    """Write a file; return a line about it."""
+    from makespan.flow.files.documents import suffix_of
+    from makespan.flow.files.files import PICTURES, save
 
-    lines = []
-    if output not in (None, "-"):
-        if result.schedule is None and not output.endswith(".json"):
-            lines.append(f"{output} not written: there is no plan")
-        else:
-            save(result, output)
-            lines.append(f"{output} written")
-    if picture is not None:
-        if result.schedule is None:
-            lines.append(f"{picture} not written: there is no plan to draw")
-        else:
-            save(result, picture)
-            lines.append(f"{picture} written")
-    return lines
+    if result.schedule is None and not output.endswith(".json"):
+        drawn = " to draw" if suffix_of(output) in PICTURES else ""
+        return f"{output} not written: there is no plan{drawn}"
+    save(result, output)
+    return f"{output} written"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -26,8 +26,10 @@ LONGEST = 200
 """Characters of what was found that are compared."""
 
 
-def did_you_mean(found: object, known: Iterable[str]) -> str:
+def did_you_mean(found: object, known: Iterable[str], *, unlisted: Collection[str] = ()) -> str:
     """Return ``; did you mean 'x'?`` for the nearest known name, else the known names.
+
+    Those ``unlisted`` are suggested where they are near, and not listed.
 
     >>> did_you_mean("lode", ["load", "rounds"])
     "; did you mean 'load'?"
@@ -45,6 +47,7 @@ def did_you_mean(found: object, known: Iterable[str]) -> str:
     near = get_close_matches(found[:LONGEST].lower(), names, n=1, cutoff=0.6)
     if near:
         return f"; did you mean {near[0]!r}?"
+    names = [name for name in names if name not in unlisted]
     return f"; known are {', '.join(names)}" if names else ""
 
 

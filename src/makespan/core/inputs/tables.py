@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from makespan.core.costs import Affine, Convex, Price
@@ -18,11 +18,18 @@ Item = TypeVar("Item")
 def listed(values: object, kind: type[Item], place: str, what: str) -> tuple[Item, ...]:
     """Return what stands in a list; tables, as in files, become objects of this kind.
 
+    A mapping gives each its name.
+
     Raises
     ------
     ProblemError
         If it is not a list, or not all that it holds is of this kind.
     """
+    if isinstance(values, Mapping) and all(isinstance(v, (kind, Mapping)) for v in values.values()):
+        values = [
+            {**item, "name": name} if isinstance(item, Mapping) else replace(item, name=name)
+            for name, item in values.items()
+        ]
     if not isinstance(values, Iterable) or isinstance(values, (str, Mapping)):
         raise ProblemError((Mistake(place, f"{quoted(values)} is not a list of {what}"),))
     items, mistakes = list(values), Mistakes()

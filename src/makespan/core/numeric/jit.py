@@ -358,14 +358,11 @@ def _register(function: Callable[..., Any]) -> None:
 @cache
 def _listen() -> None:
     """Count what Numba does before a kernel runs as start-up, and tell of compiling."""
-    import llvmlite
     import numba
     from numba.core import event
     from numba.core.registry import cpu_target
 
-    first_use.trust(
-        numba.__version__, llvmlite.__version__, cpu_target.target_context.codegen().magic_tuple()
-    )
+    first_use.trust(numba.__version__, cpu_target.target_context.codegen().magic_tuple())
 
     class Loading(event.Listener):  # type: ignore[misc]
         def on_start(self, event: Any) -> None:

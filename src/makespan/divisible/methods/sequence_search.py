@@ -252,7 +252,10 @@ class SequenceSearch:
         keys += [-star.compute_per_unit, star.release]
         if self.problem.budget is not None or self.terms.by_price:
             keys.append(star.price_fixed + star.price_per_unit)
-            keys.append(star.price_per_second)
+            seconds = star.send_per_unit + star.compute_per_unit
+            per_unit = star.price_per_unit + star.price_per_second * seconds
+            alone = star.price_fixed + (self.problem.load or 1.0) * per_unit
+            keys += [star.price_per_second, alone]
         seen: set[Send] = set()
         for key in keys:
             order = tuple(able[np.argsort(key[able], kind="stable")].tolist())

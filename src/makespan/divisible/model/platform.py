@@ -58,7 +58,8 @@ class Star(Columns):
     Parameters
     ----------
     workers
-        The workers, in the order that indexes them: objects, or tables as in files.
+        The workers, in the order that indexes them: objects, or tables as in files; or a mapping
+        of them from their names.
     master
         The master, or a table of it; or ``"choose"``: one of the ``workers``, all on one bus,
         becomes the master, and its own link is then unused.
@@ -94,7 +95,7 @@ class Star(Columns):
 
     def __init__(
         self,
-        workers: Iterable[Worker | Mapping[str, Any]],
+        workers: Iterable[Worker | Mapping[str, Any]] | Mapping[str, Worker | Mapping[str, Any]],
         *,
         master: Master | Mapping[str, Any] | Literal["choose"] | None = None,
     ) -> None:

@@ -17,7 +17,8 @@ from makespan.core.registry import find_method
 from makespan.core.solution import relative_gap
 from makespan.flow.comparison.several import Comparisons
 from makespan.flow.comparison.table import Comparison, Row
-from makespan.flow.files.files import problems_in, read_problem
+from makespan.flow.files.files import read_problem
+from makespan.flow.files.reading import problems_in
 from makespan.flow.kinds import kind_of, methods as methods_for
 from makespan.flow.result import Result
 from makespan.flow.solve import attempt, checked_limit
@@ -108,7 +109,7 @@ def problems_named(
 ) -> tuple[dict[str, Problem], tuple[str, ...]]:
     """Return problems by their names, and a line for each file of a folder that holds none.
 
-    ``parts`` of problems are given to the files that are named, see ``read_problem``.
+    ``parts`` of problems are given to all files, see ``read_problem``.
     """
     if isinstance(given, (str, os.PathLike)):
         given = [given]
@@ -123,7 +124,7 @@ def problems_named(
         elif not isinstance(each, (str, os.PathLike)):
             raise InputError(f"{quoted(each)} is neither a problem nor a path")
         elif Path(each).is_dir():
-            own, more = problems_in(each)
+            own, more = problems_in(each, parts or {})
             others += more
         else:
             own = {name or os.fspath(each): read_problem(each, **(parts or {}))}

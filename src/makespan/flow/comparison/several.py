@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.display import Table, counted
+from makespan.core.problem import NO_MACHINES, assumed_machines
 from makespan.drawing.comparison import Entry, Profile, Ranking, profile_svg, ranking_svg
 from makespan.drawing.page.tables import html_table, still_page
 from makespan.drawing.render import drawn, stacked_image
@@ -164,7 +165,12 @@ class Comparisons(Compared):
     def over_all(self) -> str:
         """Return the summary and the performance profile as text."""
         tables = f"{summary_table(self.summary)}\n\n{profile_table(self.profile)}"
-        return f"{counted(len(self), 'problem')}\n{tables}"
+        notes = "".join(f"\n\nnote: {note}" for note in self._assumed())
+        return f"{counted(len(self), 'problem')}\n{tables}{notes}"
+
+    def _assumed(self) -> list[str]:
+        notes = [getattr(one.problem, "notes", ()) for one in self.by_name.values()]
+        return assumed_machines(sum(any(NO_MACHINES in note for note in own) for own in notes))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the performance profile with matplotlib."""
@@ -198,7 +204,7 @@ class Comparisons(Compared):
         return [*facts, f"most often best {self.summary[0].method}"] if self.summary else facts
 
     def _notes(self) -> Sequence[str]:
-        return [f"left out: {line}" for line in self.left_out]
+        return [*self._assumed(), *(f"left out: {line}" for line in self.left_out)]
 
     def _tables(self) -> Sequence[Table]:
         return [summary_table(self.summary), profile_table(self.profile)]

@@ -112,7 +112,8 @@ class Comparison(Compared):
 
     def __str__(self) -> str:
         bound = "" if self.lower_bound is None else f"\nlower bound {self.lower_bound:.8g}"
-        return f"{_table(self)}{bound}"
+        notes = "".join(f"\nnote: {note}" for note in getattr(self.problem, "notes", ()))
+        return f"{_table(self)}{bound}{notes}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw a bar for each method with matplotlib, and a line at the bound."""

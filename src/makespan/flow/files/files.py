@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from makespan.core.display import Exportable, as_csv
-from makespan.core.errors import FileError, InputError, MissingExtra, ProblemError, headed
+from makespan.core.errors import FileError, InputError, ProblemError, headed
 from makespan.core.inputs.files import PathLike, read_text, shown_path, write_whole
 from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import suggesting
@@ -28,6 +28,7 @@ from makespan.flow.files.documents import (
     parsed_text,
     suffix_of,
 )
+from makespan.flow.files.parts import resolved, with_parts
 from makespan.flow.files.results import result_of, schedule_of
 from makespan.flow.kinds import KINDS, kind_named, kind_of
 from makespan.flow.result import Result
@@ -44,9 +45,11 @@ TEXTS = {
 }
 
 
-def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: Any) -> Problem:
+def read_problem(
+    path: PathLike | Mapping[str, Any], *, files_in: PathLike | None = None, **parts: Any
+) -> Problem:
     """Read a problem from a TOML or JSON file, a task graph from WfFormat, STG, DOT, GraphML, GXL
-    or DAX, or measured costs from CSV.
+    or DAX, or measured costs from CSV; or from a dictionary that holds what a file does.
 
     Parameters
     ----------
@@ -57,7 +60,7 @@ def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: A
         ``workflow``. Files that name no machines get four equal ones, and the notes of results say
         so.
         A file ``.csv`` holds the columns ``resource``, ``count``, ``time`` and perhaps ``energy``
-        of a partition.
+        of a partition. A dictionary is what a JSON file holds.
     files_in
         A folder beneath which files that the problem names may lie, besides its own folder.
     **parts
@@ -70,7 +73,16 @@ def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: A
         If the file can't be read or is in none of these formats.
     ProblemError
         With every mistake found, each with its place in the file.
+
+    Of a graph, ``network`` (a table, or the path of a file that holds one), ``machines`` (how many)
+    or ``speeds`` name the machines that its file lacks.
+
+    >>> tasks = {"kind": "independent", "machines": 2, "durations": {"a": 3, "b": 1}}
+    >>> list(read_problem(tasks).tasks)
+    ['a', 'b']
     """
+    if isinstance(path, Mapping):
+        return _with_parts(path, parts, None if files_in is None else Path(files_in), files_in)
     if Path(path).suffix.lower() == ".csv":
         try:
             from makespan.partition.file import from_csv
@@ -90,10 +102,7 @@ def problem_in(
     suffix = format_of(path, text)
     if suffix in GRAPHS:
         return _graph_in(text, path, suffix, parts)
-    data = parsed_text(text, path, suffix)
-    if "kind" not in data and "workflow" in data:
-        _refuse_beside_graph(path, parts)
-    return stated(data, path, parts, files_in)
+    return stated(parsed_text(text, path, suffix), path, parts, files_in)
 
 
 def stated(
@@ -104,65 +113,32 @@ def stated(
 ) -> Problem:
     """Return the problem in the contents of a file."""
     with headed(shown_path(path)):
-        return problem_of({**data, **parts}, Path(path).parent, files_in)
+        return _with_parts(data, parts, Path(path).parent, files_in)
+
+
+def _with_parts(
+    data: Mapping[str, Any],
+    parts: Mapping[str, Any],
+    folder: Path | None,
+    files_in: PathLike | None,
+) -> Problem:
+    if parts and "kind" not in data and "workflow" in data:
+        from makespan.taskgraph.formats import BYTES_PER_SECOND, beside_graph, on_machines, wfformat
+
+        given = beside_graph(resolved(parts))
+        return on_machines(wfformat.read(data), BYTES_PER_SECOND, given)
+    return problem_of(with_parts(data, parts) if parts else data, folder, files_in)
 
 
 def _graph_in(text: str, path: PathLike, suffix: str, parts: Mapping[str, Any]) -> Problem:
     from makespan.taskgraph.formats import problem_in as graph_in
 
-    _refuse_beside_graph(path, parts)
     try:
-        return graph_in(text, suffix, shown_path(path))
+        return graph_in(text, suffix, shown_path(path), given=resolved(parts))
     except FileError as error:
         if Path(path).suffix.lower() in KNOWN:
             raise
         raise FileError(f"{error}; {READABLE}") from None
-
-
-def _refuse_beside_graph(path: PathLike, parts: Mapping[str, Any]) -> None:
-    if parts:
-        names = ", ".join(parts)
-        raise ProblemError(f"{names}: can't be given beside a graph", heading=shown_path(path))
-
-
-def problem_files(folder: PathLike) -> list[Path]:
-    """Return the files of a folder that may hold problems, by their names, in order.
-
-    Raises
-    ------
-    FileError
-        If the folder can't be read.
-    """
-    try:
-        files = filter(Path.is_file, Path(folder).iterdir())
-        return sorted(path for path in files if path.suffix.lower() in PROBLEMS)
-    except OSError as error:
-        raise FileError(f"{folder}: {error.strerror}") from None
-
-
-def problems_in(folder: PathLike) -> tuple[dict[str, Problem], tuple[str, ...]]:
-    """Read the problem files of a folder, in the order of their names.
-
-    Returns the problems by path, and a line for each file that holds none: a result, say, or a
-    file named by another problem.
-
-    Raises
-    ------
-    FileError
-        If no file holds a problem, or the folder can't be read.
-    ProblemError
-        If a problem breaks its own statement.
-    """
-    problems: dict[str, Problem] = {}
-    others = []
-    for path in problem_files(folder):
-        try:
-            problems[str(path)] = read_problem(path)
-        except (FileError, MissingExtra) as error:
-            others.append(" ".join(str(error).split()))
-    if not problems:
-        raise FileError(f"{folder}: holds no problem; their files end with {', '.join(PROBLEMS)}")
-    return problems, tuple(others)
 
 
 def problem_of(
@@ -178,10 +154,11 @@ def problem_of(
 
 
 @suggesting
-def read_result(path: PathLike) -> Result:
+def read_result(path: PathLike | Mapping[str, Any]) -> Result:
     """Read a result from a JSON file, or a plan of a collective from MSCCL (``.msccl.xml``).
 
-    A schedule made elsewhere is read, too: a file with a ``problem`` and a ``schedule`` is enough.
+    A dictionary, such as that of :meth:`Result.to_dict`, is what a JSON file holds. A schedule made
+    elsewhere is read, too: a file with a ``problem`` and a ``schedule`` is enough.
 
     Raises
     ------
@@ -190,8 +167,11 @@ def read_result(path: PathLike) -> Result:
     ProblemError
         If the problem in it breaks its own statement.
     """
-    data = parsed(path)
-    with headed(shown_path(path)):
+    if isinstance(path, Mapping):
+        data, heading = dict(path), ""
+    else:
+        data, heading = parsed(path), shown_path(path)
+    with headed(heading):
         _refuse_parts(data)
         _check_format(data, "makespan.result")
         return result_of(data, problem_of)
@@ -219,14 +199,17 @@ def read_schedule(path: PathLike, problem: Problem) -> Schedule:
 @suggesting
 def save(
     thing: Result | Problem | Schedule | Exportable,
-    path: PathLike,
+    path: PathLike | IO[Any],
     *,
+    format: str | None = None,  # noqa: A002
     beside: Result | Schedule | None = None,
     view: str | None = None,
     by: str | None = None,
     fold: bool = False,
 ) -> None:
     """Write a result, a problem, a schedule or a comparison to a file, whole or not at all.
+
+    An open stream takes the place of a path, for what is never to be a file.
 
     Parameters
     ----------
@@ -238,6 +221,9 @@ def save(
         ``.toml`` for problems; ``.csv`` for the activities of results and
         schedules, and the rows of comparisons; ``.trace.json`` (trace events, for Perfetto) for
         results and schedules; ``.msccl.xml`` for results of collectives.
+    format
+        What to write, as a suffix says it (``"json"``); an open stream needs it. The stream takes
+        text, and for ``"png"``, ``"pdf"`` and ``"npz"`` bytes.
     beside
         A second result or schedule, drawn below the first on a page.
     view, by, fold
@@ -250,8 +236,29 @@ def save(
         If the suffix is another, or the file can't be written.
     InputError
         If there is something ``beside`` what is not a page, or the schedule can't be drawn.
+
+    >>> import io, makespan
+    >>> stream = io.StringIO()
+    >>> save(makespan.IndependentTasks(2, [3.0, 1.0]), stream, format="toml")
+    >>> stream.getvalue().splitlines()[1:3]
+    ['kind = "independent"', 'machines = 2']
     """
-    write_whole(path, file_of(thing, path, beside=beside, view=view, by=by, fold=fold))
+    asked: dict[str, Any] = {"beside": beside, "view": view, "by": by, "fold": fold}
+    if isinstance(path, (str, os.PathLike)):
+        if format is not None:
+            raise InputError("format: is for a stream; the suffix of a path says what to write")
+        write_whole(path, file_of(thing, path, **asked))
+        return
+    known = [suffix[1:] for suffix in suffixes_of(thing)]
+    if format not in known:
+        found = "is missing" if format is None else f"{quoted(format)} is not allowed"
+        raise InputError(f"format: {found}; a stream takes one of {', '.join(known)}")
+    content = file_of(thing, f"stream.{format}", **asked)
+    try:
+        path.write(content)
+    except TypeError:
+        mode = "text" if isinstance(content, str) else "bytes"
+        raise InputError(f"format: {format!r} is {mode}; the stream does not take it") from None
 
 
 def file_of(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from makespan.core.errors import FileError, headed
+from makespan.core.errors import FileError, MissingExtra, headed
 from makespan.core.inputs.files import PathLike, read_text, shown_path
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
 from makespan.flow.files.documents import MSCCL, format_of, is_arrays, parsed, parsed_text
-from makespan.flow.files.files import problem_in, problem_of, read_problem, stated
+from makespan.flow.files.files import PROBLEMS, problem_in, problem_of, read_problem, stated
 from makespan.flow.files.results import result_of, schedule_of
 from makespan.flow.result import Result
 
@@ -60,3 +62,45 @@ def read_plan(path: PathLike, problem: Problem) -> Result | Schedule:
     if not isinstance(found, (Result, Schedule)):
         raise FileError(f"{path}: is a problem; a result or a schedule is needed here")
     return found
+
+
+def problem_files(folder: PathLike) -> list[Path]:
+    """Return the files of a folder that may hold problems, by their names, in order.
+
+    Raises
+    ------
+    FileError
+        If the folder can't be read.
+    """
+    try:
+        files = filter(Path.is_file, Path(folder).iterdir())
+        return sorted(path for path in files if path.suffix.lower() in PROBLEMS)
+    except OSError as error:
+        raise FileError(f"{folder}: {error.strerror}") from None
+
+
+def problems_in(
+    folder: PathLike, parts: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[dict[str, Problem], tuple[str, ...]]:
+    """Read the problem files of a folder, in the order of their names, with parts of problems.
+
+    Returns the problems by path, and a line for each file that holds none: a result, say, or a
+    file named by another problem.
+
+    Raises
+    ------
+    FileError
+        If no file holds a problem, or the folder can't be read.
+    ProblemError
+        If a problem breaks its own statement.
+    """
+    problems: dict[str, Problem] = {}
+    others = []
+    for path in problem_files(folder):
+        try:
+            problems[str(path)] = read_problem(path, **parts)
+        except (FileError, MissingExtra) as error:
+            others.append(" ".join(str(error).split()))
+    if not problems:
+        raise FileError(f"{folder}: holds no problem; their files end with {', '.join(PROBLEMS)}")
+    return problems, tuple(others)

@@ -19,6 +19,15 @@ from makespan.partition.model.curves import Samples
 
 COLUMNS = ("resource", "count", "time")
 ENERGY = "energy"
+SYNONYMS = {
+    "resource": ("device", "gpu", "machine", "name", "worker"),
+    "count": ("counts", "items", "samples", "tasks"),
+    "time": ("cost", "duration", "seconds"),
+    "energy": ("joules",),
+}
+"""What columns are called elsewhere."""
+OWN = {other: name for name, others in SYNONYMS.items() for other in others}
+READ = "the columns are resource, count (items, tasks), time (seconds) and perhaps energy (joules)"
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -31,10 +40,11 @@ def resources_of(
     frame: Any, mistakes: Mistakes, **how: Any
 ) -> tuple[tuple[str, ...] | None, list[Given] | None]:
     """Return the names and costs of the resources in a frame, in the order of appearance."""
-    names = [str(name) for name in frame.columns]
-    if not _known_columns(names, "costs", mistakes):
+    given = [str(name) for name in frame.columns]
+    names = [OWN.get(name.lower(), name) for name in given]
+    if not _known_columns(names, "costs", mistakes, given=given):
         return None, None
-    columns = {name: np.asarray(frame[name]) for name in names}
+    columns = {name: np.asarray(frame[own]) for name, own in zip(names, given, strict=True)}
     return grouped(columns, mistakes, **how)
 
 
@@ -67,6 +77,7 @@ def grouped(
 def read_csv(path: PathLike, *, pipes: bool = False) -> dict[str, np.ndarray]:
     """Return the columns of a CSV file: ``resource,count,time`` and perhaps ``energy``.
 
+    They stand in any order, and may have one of the ``SYNONYMS`` as their name.
     An empty time, or ``inf``, forbids the count. ``pipes`` as in
     :func:`makespan.core.inputs.files.read_text`.
 
@@ -104,12 +115,13 @@ def csv_columns(text: str, heading: str) -> dict[str, np.ndarray]:
 
 def _cells(lines: Any, mistakes: Mistakes) -> tuple[list[str], list[list[str]], list[int]]:
     """Return the names of the columns, the rows that are not empty, and their lines."""
-    names = [name.strip().lower() for name in next(lines, [])]
+    given = [name.strip().lower() for name in next(lines, [])]
+    names = [OWN.get(name, name) for name in given]
     other = next((mark for mark in SEPARATORS if len(names) == 1 and mark in names[0]), None)
     if other is not None:
         mistakes.add("line 1", f"separates its columns by {SEPARATORS[other]}; commas are read")
         return names, [], []
-    if not _known_columns(names, "line 1", mistakes, resource="resource" in names):
+    if not _known_columns(names, "line 1", mistakes, resource="resource" in names, given=given):
         return names, [], []
     rows: list[list[str]] = []
     numbers: list[int] = []
@@ -142,22 +154,34 @@ def samples_of(
 
 
 def _known_columns(
-    names: Sequence[str], place: str, mistakes: Mistakes, *, resource: bool = True
+    names: Sequence[str],
+    place: str,
+    mistakes: Mistakes,
+    *,
+    given: Sequence[str],
+    resource: bool = True,
 ) -> bool:
-    """Note missing, unknown and repeated columns; return whether all is well."""
+    """Note missing, unknown and repeated columns; return whether all is well.
+
+    ``given`` are the names as they stand there, before synonyms became ours.
+    """
     before = len(mistakes.found)
-    wanted = COLUMNS if resource else COLUMNS[1:]
-    for name in wanted:
-        if name not in names:
-            mistakes.add(
-                place, f"has no column {name!r}; the columns are resource, count, time[, energy]"
-            )
-    for at, name in enumerate(names):
-        if name not in (*COLUMNS, ENERGY):
-            hint = did_you_mean(name, (*COLUMNS, ENERGY))
+    missing = [name for name in (COLUMNS if resource else COLUMNS[1:]) if name not in names]
+    unknown = [name for name in names if name not in (*COLUMNS, ENERGY)]
+    for name in list(unknown):
+        hint = did_you_mean(name, (*COLUMNS, ENERGY, *OWN), unlisted=tuple(OWN))
+        if "did you mean" in hint or not missing:
             mistakes.add(place, f"unknown column {name!r}{hint}")
-        elif name in names[:at]:
-            mistakes.add(place, f"column {name!r} stands twice")
+            unknown.remove(name)
+            missing = [each for each in missing if f"{each!r}?" not in hint]
+    found = f"; unknown are {', '.join(map(repr, unknown))}" if unknown else ""
+    for name in missing:
+        mistakes.add(place, f"has no column {name!r}{found}; {READ}")
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            first = given[names.index(name)]
+            same = "stands twice" if given[at] == first else f"holds what {first!r} does"
+            mistakes.add(place, f"column {given[at]!r} {same}; one of them is enough")
     return len(mistakes.found) == before
 
 

@@ -130,10 +130,6 @@ def exchange_senders(  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    rows, tree, grown
-        Those of :func:`time_rows`.
-    row, near
-        The rows.
     some
         A random number: how far on in the tree of its segment the other sender stands.
     kind
@@ -166,8 +162,6 @@ def exchange_machines(  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    rows, by, tree, grown
-        Those of :func:`time_rows`.
     row
         The row whose segment it is, and whose receiver is one of the two.
     other

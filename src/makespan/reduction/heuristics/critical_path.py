@@ -239,8 +239,6 @@ def shorten(  # type: ignore[no-untyped-def]
         (row, 4), (row, 2) Sender, receiver, segment, whether a copy; start and arrival. They are
         sent in their order, each as early as it can; get the plan that ends first, and of several
         that in which less arrives in the ``last`` seconds.
-    tries, last
-        How many changes are tried; see above.
     deviation
         How much later than the best plan those may end that are gone on from; Dueck 1993.
     seed, stop

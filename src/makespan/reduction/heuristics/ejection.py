@@ -242,8 +242,6 @@ def eject_and_insert(  # type: ignore[no-untyped-def]
         (machine, round) The segment that alone its port may send then; -1 for any.
     rounds, steps
         How many rounds there are, and how many copies are placed at most.
-    seed
-        Of :func:`~makespan.core.numeric.random.next_seed`.
     giver, when
         (segment, machine) Get who gives it in which round, of reversed time where mirrored, or -1.
     stop

@@ -12,7 +12,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.reduction.answer import logged
+from makespan.reduction.answer import finished
 from makespan.reduction.bounding.growth import arrivals
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves.merging import reduce_then_broadcast
@@ -142,9 +142,7 @@ def earliest_due_date(
                 for other in searches:
                     other.adopt(chosen)
     best = search.schedule()
-    met = best.makespan <= lower_bound * (1 + 1e-12)
-    found = Solution(schedule=best, lower_bound=lower_bound, stopped=not met)
-    return logged(problem, control, found)
+    return finished(problem, control, best, lower_bound)
 
 
 def _rotations(problem: Reduction) -> list[int]:

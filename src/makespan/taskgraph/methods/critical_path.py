@@ -7,26 +7,18 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import inverse, sorted_by
-from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.levels import colevels, levels, ranks, ready_by_level, weights
 from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
+from makespan.taskgraph.needs import INSERTION, by_insertion
 from makespan.taskgraph.problem import TaskGraph
 
 TIE = 1e-9
 
 
-@register(
-    "taskgraph",
-    name="cpop",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_INSERTED,),
-    complexity="O((n + e) log n + n m), compiled; O(n m g + e m h) under contention",
-    source="Topcuoglu, Hariri and Wu 2002",
-)
+@by_insertion(name="cpop", complexity=INSERTION, source="Topcuoglu, Hariri and Wu 2002")
 def cpop(problem: TaskGraph, control: Control) -> Solution:
     """Puts a critical path on the machine that executes it first, other tasks where they end first.
 
@@ -90,14 +82,7 @@ def lowest_path(first_in, first_out, successors, through, path, least):  # type:
     return count
 
 
-@register(
-    "taskgraph",
-    name="mcp",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_INSERTED,),
-    complexity="O((n + e) log n + n m), compiled; O(n m g + e m h) under contention",
-    source="Wu and Gajski 1990",
-)
+@by_insertion(name="mcp", complexity=INSERTION, source="Wu and Gajski 1990")
 def mcp(problem: TaskGraph, control: Control) -> Solution:
     """By rising latest start, each task goes to the machine on which it starts first.
 

@@ -31,7 +31,7 @@ class Network(Interconnect):
     Parameters
     ----------
     speeds
-        Units of work per second of each machine, above 0.
+        Units of work per second of each machine, above 0; or a mapping from the machines' names.
     names
         ``M1``, ``M2``, … if omitted.
     task_setup, message_setup
@@ -65,7 +65,7 @@ class Network(Interconnect):
 
     def __init__(
         self,
-        speeds: ArrayLike,
+        speeds: ArrayLike | Mapping[str, float],
         *,
         names: Sequence[str] | None = None,
         task_setup: ArrayLike = 0.0,
@@ -83,6 +83,8 @@ class Network(Interconnect):
         delays: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
         found = Mistakes()
+        if isinstance(speeds, Mapping):
+            names, speeds = (list(speeds) if names is None else names), list(speeds.values())
         self.speed: Floats = _column("speed", speeds, None, found)
         super().__init__(
             len(self.speed) if names is None else names, topology=topology, shape=shape, rate=rate,
@@ -98,7 +100,9 @@ class Network(Interconnect):
         self.delays: dict[tuple[str, str], float] = dict(delays or {})
 
     @classmethod
-    def complete(cls, *, speeds: ArrayLike, rate: ArrayLike = 1.0, **others: Any) -> Network:
+    def complete(
+        cls, *, speeds: ArrayLike | Mapping[str, float], rate: ArrayLike = 1.0, **others: Any
+    ) -> Network:
         """Build a network in which every machine has a link to every other.
 
         Parameters
