@@ -2,6 +2,7 @@
 
 python -m benchmarks.first_use
 python -m benchmarks.first_use --keep rows.json --part 1/3     # some problems; rows are kept
+python -m benchmarks.first_use --busy                          # limits count CPU time; no table
 
 Each call is a process of its own. Cold calls begin with an empty folder for kernels, and what they
 start to fill it is stopped after the fifth; warm ones have a folder that `makespan compile` filled.
@@ -24,8 +25,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.table import Table
-from makespan import read_problem, save
+from makespan import read_problem, save, solve
 from makespan.core.errors import MakespanError
+from makespan.core.system import startup
+from makespan.core.system.startup import by_processor
 from makespan.flow.kinds import generate, kind_named
 
 LIMIT, CALLS = 2.0, 5
@@ -118,6 +121,34 @@ def _stop(cache: Path) -> None:
         time.sleep(0.2)
 
 
+def solve_all(only: str) -> None:
+    """Solve all problems in this process by CPU time, and print what each took and found."""
+    with by_processor():
+        for name, problem in problems():
+            if only in name:
+                began, before = time.process_time(), startup.spent()
+                result = solve(problem, time_limit=LIMIT)
+                seconds = time.process_time() - began - (startup.spent() - before)
+                print(json.dumps([name, seconds, result.makespan]), flush=True)
+
+
+def print_busy(warm: Path, only: str) -> None:
+    """Print what solves without any kernel take and find in CPU time, and those with all."""
+    found = []
+    with tempfile.TemporaryDirectory() as empty:
+        for mode, folder in (("never", empty), ("now", str(warm))):
+            done = subprocess.run(
+                [sys.executable, "-m", "benchmarks.first_use", "--inside", "--only", only],
+                env={**os.environ, "NUMBA_CACHE_DIR": folder, "MAKESPAN_COMPILE": mode},
+                stdout=subprocess.PIPE,
+                check=True,
+            )
+            found.append([json.loads(line) for line in done.stdout.splitlines()])
+    for (name, *cold), (_, *ready) in zip(*found, strict=True):
+        ratio = _ratio(Call(*cold), Call(*ready))
+        print(f"{name:40} {cold[0]:6.2f} s {ready[0]:6.2f} s  makespan {ratio}", flush=True)
+
+
 def main() -> None:
     """Print and write the table."""
     parser = argparse.ArgumentParser()
@@ -125,7 +156,12 @@ def main() -> None:
     parser.add_argument("--only", default="", help="what names contain")
     parser.add_argument("--keep", type=Path, default=None)
     parser.add_argument("--warm", type=Path, default=None, help="a folder that is filled already")
+    parser.add_argument("--busy", action="store_true", help="for a machine that others use, too")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.inside:
+        solve_all(asked.only)
+        return
     part, parts = map(int, asked.part.split("/"))
     kept: dict[str, Any] = {}
     if asked.keep is not None and asked.keep.exists():
@@ -137,6 +173,9 @@ def main() -> None:
             subprocess.run(
                 [sys.executable, "-m", "makespan", "compile"], env=environment, check=True
             )
+        if asked.busy:
+            print_busy(warm, asked.only)
+            return
         for number, (name, problem) in enumerate(problems()):
             if number % parts == part - 1 and asked.only in name:
                 kept[name] = measured(problem, warm)

@@ -100,9 +100,18 @@ def compile_ahead(tell: Tell = lambda kind, done, count: None) -> tuple[jit.Comp
     -------
     tuple of Compiled
         Every kernel, for how many signatures it is compiled, and what that took.
+
+    Raises
+    ------
+    MakespanError
+        If the cache can't be written.
     """
-    with first_use.lock():
-        _compile(KINDS, tell)
+    try:
+        with first_use.lock():
+            _compile(KINDS, tell)
+    except OSError as error:
+        where = f"{first_use.folder()}: the cache of kernels can't be written ({error.strerror})"
+        raise MakespanError(f"{where}; NUMBA_CACHE_DIR may name another folder") from error
     return jit.compiled()
 
 
@@ -115,6 +124,7 @@ def fill() -> None:
     with suppress(AttributeError):  # not on every system
         signal.alarm(LONGEST)
         os.nice(19)
+    gc.disable()
     kinds = list(KINDS)
     with suppress(Exception), by_processor():
         problem, method, options, limit = pickle.load(sys.stdin.buffer)
@@ -124,17 +134,19 @@ def fill() -> None:
 
 
 def _compile(kinds: Iterable[str], tell: Tell = lambda kind, done, count: None) -> None:
-    gc.disable()  # what compiling makes are few cycles, and many objects to look at
-    with jit.always(), by_processor():
-        for name in kinds:
-            for done, problem in enumerate(_samples(kind_named(name))):
-                tell(name, done, len(SAMPLES[name]))
-                _enter(problem)
-            tell(name, len(SAMPLES[name]), len(SAMPLES[name]))
-            first_use.enter(name)
-            gc.collect()
-        first_use.enter("core")  # what all of them use
-    gc.enable()
+    gc.disable()  # compiling makes many objects to look at, and few to let go of
+    try:
+        with jit.always(), by_processor():
+            for name in kinds:
+                for done, problem in enumerate(_samples(kind_named(name))):
+                    tell(name, done, len(SAMPLES[name]))
+                    _enter(problem)
+                    gc.collect()
+                tell(name, len(SAMPLES[name]), len(SAMPLES[name]))
+                first_use.enter(name)
+            first_use.enter("core")  # what all of them use
+    finally:
+        gc.enable()
 
 
 def _samples(kind: Kind) -> Iterator[Problem]:

@@ -77,7 +77,7 @@ def mode() -> str:
     MakespanError
         If it is none of :data:`MODES`.
     """
-    found = os.environ.get(VARIABLE) or "beside"
+    found = os.environ.get(VARIABLE) or ("beside" if os.name == "posix" else "now")
     if found not in MODES:
         raise MakespanError(f"{VARIABLE}: {found!r} is not one of {', '.join(MODES)}")
     return found

@@ -112,8 +112,9 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
 def kernel(function: Kernel) -> Kernel:
     """Compile ``function`` and its parts with Numba (cached on disk where possible, without GIL).
 
-    Compiling and loading from the cache count as start-up, not against time limits. With
-    ``NUMBA_DISABLE_JIT=1`` the function is returned as it is.
+    Loading from the cache counts as start-up. A solve whose limit leaves no time to compile runs
+    the plain form (:mod:`~makespan.core.numeric.first_use`). With ``NUMBA_DISABLE_JIT=1`` the
+    function is returned as it is.
     """
     if not compiles():
         return function
