@@ -114,7 +114,8 @@ def test_one_that_is_killed_leaves_what_can_be_used(tmp_path: Path) -> None:
             each.stdin.close()
         known = len(list(tmp_path.rglob("*.nbc")))
         while len(list(tmp_path.rglob("*.nbc"))) <= known + 1:
-            assert None in [each.poll() for each in started]
+            if None not in [each.poll() for each in started]:
+                break  # a busy machine: their minute is over, which kills them, too
             time.sleep(0.02)
         for each in started:
             each.kill()
