@@ -53,13 +53,14 @@ def problems() -> Iterator[tuple[str, Any]]:
             yield str(path.relative_to(EXAMPLES)), read_problem(path)
     for size in (25, 50, 500):
         for contention in ("none", "ports"):
-            options = {"size": size, "contention": contention}
+            graph = {"size": size, "contention": contention}
             said = "" if contention == "none" else ", ports"
-            yield f"graph of {size} tasks{said}", generate("taskgraph", options=options)
+            yield f"graph of {size} tasks{said}", generate("taskgraph", options=graph)
     star = generate("divisible", options={"workers": 10, "latency": 0.2})
     yield "star of 10 workers, rounds", _changed(star, "divisible", rounds="auto")
     for spread, said in ((0.0, "equal"), (0.3, "unlike")):
-        options = {"machines": 12, "segments": 8, "collective": "all-reduce", "spread": spread}
+        options: dict[str, Any] = {"machines": 12, "segments": 8, "spread": spread}
+        options["collective"] = "all-reduce"
         yield f"all-reduce, 12 × 8, {said}", generate("reduction", options=options)
     nodes = tomllib.loads((EXAMPLES / "networks" / "nodes.toml").read_text("utf-8"))
     for collective in COLLECTIVES:
