@@ -86,7 +86,7 @@ def test_a_cold_solve_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setattr(first_use, "_listed", set())
     monkeypatch.setattr(first_use, "_read", (-1.0, (-1, 0.0)))
     monkeypatch.setattr(first_use, "_start", lambda job: handed.append(job()))
-    options = {"machines": 8, "segments": 8, "collective": "all-reduce", "spread": 0.3}
+    options = {"machines": 50, "segments": 60}  # so large that every loop would be compiled
     problem = generate("reduction", options=options)
     result = solve(problem, time_limit=0.5)
     assert UNCOMPILED in result.notes

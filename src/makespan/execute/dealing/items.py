@@ -16,7 +16,7 @@ import numpy as np
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import quoted
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, Integers
 
 
 class Files(Sequence[Path]):
@@ -34,6 +34,12 @@ class Files(Sequence[Path]):
     ------
     InputError
         If a file is missing or not a file.
+
+    >>> from pathlib import Path
+    >>> from makespan.execute import dask
+    >>> pages = dask.Files(sorted(Path("pages").glob("*.txt")))  # doctest: +SKIP
+    >>> dask.map(lambda path: len(Path(path).read_text()), pages, client).results  # doctest: +SKIP
+    [12, 7]
     """
 
     def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
@@ -66,6 +72,9 @@ class Items:
     InputError
         If the data is none of these.
     """
+
+    order: Integers | None = None
+    """Where each lies in what was given, if not as here."""
 
     def __init__(self, data: Any) -> None:
         if isinstance(data, Items):

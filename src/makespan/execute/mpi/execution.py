@@ -39,6 +39,11 @@ class Execution(Displayable, HasFrame):
         Whether both gave the same bits.
     difference
         The largest difference between both, relative to the values that were combined.
+
+    >>> import numpy as np
+    >>> from makespan.execute import mpi
+    >>> execution = mpi.run(plan, np.arange(3.0))  # doctest: +SKIP
+    >>> print(execution)  # doctest: +SKIP
     """
 
     values: NDArray[Any] | None

@@ -11,11 +11,11 @@ from makespan.core.inputs.suggest import suggesting
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import checked_client, on_loop
 from makespan.execute.dask.cluster.engine import DaskEngine
-from makespan.execute.dask.cluster.pickles import function_as_sent, refuse_unpicklable
 from makespan.execute.dask.cluster.probe import Probe
 from makespan.execute.dask.cluster.workers import WorkerPool, refuse_no_worker
 from makespan.execute.dealing.engine import WorkerLost
 from makespan.execute.dealing.items import Items
+from makespan.execute.pickles import function_as_sent, refuse_unpicklable
 from makespan.execute.progress import Progress, Tell, teller
 
 if TYPE_CHECKING:
@@ -67,6 +67,11 @@ def calibrate(
 
     Source: least squares of relative errors on what is left after rejecting outliers by their
     median absolute deviation.
+
+    >>> from makespan.execute import dask
+    >>> costs = dask.calibrate(abs, list(range(1000)), client, time_limit=0.2)  # doctest: +SKIP
+    >>> len(costs.workers)  # doctest: +SKIP
+    3
     """
     client = checked_client(client)
     items = Items(sample)

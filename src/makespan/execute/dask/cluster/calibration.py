@@ -14,11 +14,11 @@ from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.fit import Fit, Sharing
+from makespan.execute.dealing.costs import MASTER_NAME
 from makespan.execute.measured import Measurement
 from makespan.partition.model.curves import Samples
 from makespan.partition.problem import Partition
 
-MASTER_NAME = "client"
 USUAL_ROUNDS = 4  # where their number is left open
 MIN_COST = 1e-12  # seconds a unit: nothing computes in no time
 RETURNS_MATTER_FROM = 0.02  # of what sending and computing a unit cost together
@@ -71,6 +71,11 @@ class Calibration(Measurement, HasFrame):
         How long the measurement took.
     in_items
         Whether the load is counted in items; files are counted in bytes.
+
+    >>> from makespan.execute import dask
+    >>> costs = dask.calibrate(abs, list(range(1000)), client, time_limit=0.2)  # doctest: +SKIP
+    >>> dask.plan(costs, 4000).status  # doctest: +SKIP
+    <Status.OPTIMAL: 'optimal'>
     """
 
     FORMAT: ClassVar[str] = "makespan.calibration/1"

@@ -15,7 +15,6 @@ from makespan.core.inputs.suggest import suggesting
 from makespan.core.schedule import Schedule
 from makespan.execute.dask.cluster.client import checked_client, client_or_local, on_loop
 from makespan.execute.dask.cluster.workers import WorkerPool, as_dask_waits
-from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch, missing, raise_if_tasks_failed
 from makespan.execute.dask.graphs.choice import COMPARED, NOT_SEEN, TINY, choose, problem_of, tiny
 from makespan.execute.dask.graphs.history import Alike, GraphHistory, history_of
@@ -25,6 +24,7 @@ from makespan.execute.dask.graphs.runner import CantConduct, GraphRun
 from makespan.execute.dask.graphs.watch import Watch, WatchedExecution, begin_watching
 from makespan.execute.dask.graphs.work import Structure, Work, structure_of, work_of
 from makespan.execute.dealing.engine import WorkerInfo
+from makespan.execute.execution import Execution
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
@@ -149,6 +149,13 @@ def measure(
     ------
     ExecutionError
         If there is no worker, a task fails, or a worker is lost meanwhile.
+
+    >>> from dask import delayed
+    >>> from makespan.execute import dask
+    >>> total = delayed(sum)([delayed(pow)(base, 2) for base in range(3)])
+    >>> problem = dask.measure(total, client)  # doctest: +SKIP
+    >>> len(problem.dag), problem.durations.shape  # doctest: +SKIP
+    (4, (4, 3))
     """
     work = work_of(collection, keys, optimize_graph=optimize_graph)
     with teller(progress) as tell:
