@@ -23,6 +23,7 @@ SMALL: dict[str, tuple[_compile.Sample, ...]] = {
     "divisible": (({"workers": 3}, {}), ({"workers": 3}, {"rounds": 2})),
     "independent": (({"tasks": 5}, {}),),
     "partition": (({"resources": 3, "tasks": 9}, {}),),
+    "pipeline": (({}, {}),),
     "reduction": (({"machines": 3, "segments": 2}, {"order": "greedy"}),),
     "taskgraph": (({"size": 5}, {"communication": "blocking"}),),
 }
