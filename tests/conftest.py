@@ -1,5 +1,6 @@
 """What pytest leaves alone, how long a property may take, both forms of loops, and signals."""
 
+import os
 import signal
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import settings
 from makespan.core.numeric import jit
 from tests.thorough import EXAMPLES
 
+os.environ["MAKESPAN_COMPILE"] = "now"  # no test leaves a process behind that compiles
 collect_ignore = ["oracles/taskgraph_simgrid.py"]  # a program for another interpreter
 
 for profile, tries in (("few", EXAMPLES), ("many", 100)):

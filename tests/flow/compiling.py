@@ -67,6 +67,12 @@ def solved_by_auto() -> dict[str, Any]:
     return {"compiled": _compiled()}
 
 
+def solved_once() -> dict[str, Any]:
+    """Solve a star, and say when its plan ends."""
+    problem = generate("divisible", options={"workers": 8, "latency": 0.2})
+    return {"makespan": solve(problem, time_limit=5.0).makespan}
+
+
 def one_kernel() -> dict[str, Any]:
     """Sort a few numbers by a kernel."""
     from makespan.core.numeric.sorting import grouped
@@ -110,7 +116,7 @@ def _all_kernels() -> Iterator[tuple[str, int]]:
 
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
-    part.__name__: part for part in (compiled_ahead, solved_by_auto, one_kernel)
+    part.__name__: part for part in (compiled_ahead, solved_by_auto, solved_once, one_kernel)
 }
 
 if __name__ == "__main__":

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from makespan.cli.main import run
-from makespan.core.numeric import jit
+from makespan.core.numeric import first_use, jit
 from makespan.flow import compile as _compile
-from makespan.flow.kinds import KINDS
+from makespan.flow.kinds import KINDS, generate
+from makespan.flow.solve import UNCOMPILED, solve
 
 SMALL: dict[str, tuple[_compile.Sample, ...]] = {
     "divisible": (({"workers": 3}, {}), ({"workers": 3}, {"rounds": 2})),
     "independent": (({"tasks": 5}, {}),),
     "partition": (({"resources": 3, "tasks": 9}, {}),),
+    "pipeline": (({}, {}),),
     "reduction": (({"machines": 3, "segments": 2}, {"order": "greedy"}),),
     "taskgraph": (({"size": 5}, {"communication": "blocking"}),),
 }
@@ -68,10 +72,56 @@ def test_every_loop_is_compiled_inside_the_block(monkeypatch: pytest.MonkeyPatch
     """However small its work; and as before behind it."""
     monkeypatch.setattr(jit, "forced", None)
     with jit.always():
-        assert jit.pays(1, 1e9)
+        assert jit.pays(1, 1e9, of=())
         with jit.always(False):
-            assert not jit.pays(1e12, 1)
-    assert not jit.pays(1, 1e9)
+            assert not jit.pays(1e12, 1, of=())
+    assert not jit.pays(1, 1e9, of=())
+
+
+@needs_compiler
+def test_a_cold_solve_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It has a plan in its time, and what is compiled beside it is this problem first."""
+    handed: list[Any] = []
+    monkeypatch.setenv("MAKESPAN_COMPILE", "beside")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(first_use, "_listed", set())
+    monkeypatch.setattr(first_use, "_read", (-1.0, (-1, 0.0)))
+    monkeypatch.setattr(first_use, "_start", lambda job: handed.append(job()))
+    options = {"machines": 50, "segments": 60}  # so large that every loop would be compiled
+    problem = generate("reduction", options=options)
+    result = solve(problem, time_limit=0.5)
+    assert UNCOMPILED in result.notes
+    assert result.makespan is not None
+    assert {job[1] for job in handed} == {"auto"}
+    assert all(job[0] is problem and job[3] == 0.5 for job in handed)
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_one_that_is_killed_leaves_what_can_be_used(tmp_path: Path) -> None:
+    """Two at once, both killed in the midst of their work; then a solve finds whole files."""
+    problem = generate("divisible", options={"workers": 8, "latency": 0.2})
+    job = pickle.dumps((problem, "auto", {}, 2.0))
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    code = "from makespan.flow.compile import fill; fill()"
+    for _ in range(2):
+        started = [
+            subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, env=environment)
+            for _ in range(2)
+        ]
+        for each in started:
+            assert each.stdin is not None
+            each.stdin.write(job)
+            each.stdin.close()
+        known = len(list(tmp_path.rglob("*.nbc")))
+        while len(list(tmp_path.rglob("*.nbc"))) <= known + 1:
+            if None not in [each.poll() for each in started]:
+                break  # a busy machine: their minute is over, which kills them, too
+            time.sleep(0.02)
+        for each in started:
+            each.kill()
+            each.wait()
+    assert _child("solved_once", tmp_path)["makespan"] == solve(problem, time_limit=5.0).makespan
 
 
 @pytest.mark.slow

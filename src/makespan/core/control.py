@@ -8,9 +8,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from makespan.core.errors import TooLarge
+from makespan.core.numeric.binding import is_plain
 from makespan.core.steps import Step
 from makespan.core.system import interrupts, startup
 
@@ -194,6 +196,7 @@ def _clock() -> float:
 
 
 POLL_SECONDS = 0.05
+PLAIN = 0.01  # of the work of a compiled loop takes as long in its plain form
 
 Value = TypeVar("Value")
 
@@ -204,12 +207,13 @@ def watched(work: Callable[[], Value], look: Callable[[], None], stop: Callable[
     ``work``: what is done in another thread. ``look``: called now and then meanwhile; limits and
     Ctrl-C reach this thread. ``stop``: asks the work to end soon; called again until it has.
     """
+    context = copy_context()
     results: list[Value] = []
     failures: list[BaseException] = []
 
     def run() -> None:
         try:
-            results.append(work())
+            results.append(context.run(work))  # whose limit holds for compilers, too
         except BaseException as error:
             failures.append(error)
 
@@ -229,17 +233,18 @@ def watched(work: Callable[[], Value], look: Callable[[], None], stop: Callable[
 
 
 def stoppable(
-    control: Control | None, loop: Callable[..., Any], *arguments: Any, long: bool
+    control: Control | None, loop: Callable[..., Any], *arguments: Any, long: float
 ) -> Any:
-    """Run a loop, one that is compiled and ``long`` until the time is up; return what it returns.
+    """Run a loop, a long one until the time is up; return what it returns.
 
     The loop gets an array after its arguments and stops soon after its entry is no longer 0. One
-    that is not long is not worth a thread: it is run to its end.
+    that is not long is not worth a thread: it is run to its end. ``long`` is its work as a part of
+    what takes long compiled; its plain form takes as long for a hundredth.
     """
     import numpy as np
 
     flag = np.zeros(1, dtype=np.int64)
-    if control is None or not long:
+    if control is None or long < (PLAIN if is_plain(loop) else 1.0):
         return loop(*arguments, flag)
 
     def stop() -> None:

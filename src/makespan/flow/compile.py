@@ -7,13 +7,18 @@ problems alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import gc
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from makespan.core.errors import MakespanError
 from makespan.core.kind import Kind
-from makespan.core.numeric import jit
+from makespan.core.numeric import first_use, jit
 from makespan.core.problem import Problem
 from makespan.core.system.startup import by_processor
 from makespan.flow.kinds import KINDS, generate, kind_named, kind_of, methods
@@ -21,6 +26,7 @@ from makespan.flow.simulate import simulate
 from makespan.flow.solve import solve
 
 SECONDS = 0.1  # of CPU time for each method and sample, once its kernels are compiled
+LONGEST, AGAIN = 60, 2.0  # seconds of filling a cache, and of the solve that is done again there
 REPETITIONS = 3
 POLICIES = ("self-scheduling", "guided")
 WORKERS = 8
@@ -97,14 +103,53 @@ def compile_ahead(tell: Tell = lambda kind, done, count: None) -> tuple[jit.Comp
     -------
     tuple of Compiled
         Every kernel, for how many signatures it is compiled, and what that took.
+
+    Raises
+    ------
+    MakespanError
+        If the cache can't be written.
     """
-    with jit.always(), by_processor():
-        for name in KINDS:
-            for done, problem in enumerate(_samples(kind_named(name))):
-                tell(name, done, len(SAMPLES[name]))
-                _enter(problem)
-            tell(name, len(SAMPLES[name]), len(SAMPLES[name]))
+    try:
+        with first_use.lock():
+            _compile(KINDS, tell)
+    except OSError as error:
+        where = f"{first_use.folder()}: the cache of kernels can't be written ({error.strerror})"
+        raise MakespanError(f"{where}; NUMBA_CACHE_DIR may name another folder") from error
     return jit.compiled()
+
+
+def fill() -> None:
+    """Fill the cache beside a solve, in a process of low priority that ends after :data:`LONGEST`.
+
+    It does first what that solve did: standard input has it. Then come the samples of its kind, and
+    of the others.
+    """
+    with suppress(AttributeError):  # not on every system
+        signal.alarm(LONGEST)
+        os.nice(19)
+    gc.disable()
+    kinds = list(KINDS)
+    with suppress(Exception), by_processor():
+        problem, method, options, limit = pickle.load(sys.stdin.buffer)
+        kinds.sort(key=lambda kind: kind != problem.kind)
+        solve(problem, method=method, time_limit=min(limit, AGAIN), **options)
+    _compile([kind for kind in kinds if not first_use.listed(kind)])
+
+
+def _compile(kinds: Iterable[str], tell: Tell = lambda kind, done, count: None) -> None:
+    gc.disable()  # compiling makes many objects to look at, and few to let go of
+    try:
+        with jit.always(), by_processor():
+            for name in kinds:
+                for done, problem in enumerate(_samples(kind_named(name))):
+                    tell(name, done, len(SAMPLES[name]))
+                    _enter(problem)
+                    gc.collect()
+                tell(name, len(SAMPLES[name]), len(SAMPLES[name]))
+                first_use.enter(name)
+            first_use.enter("core")  # what all of them use
+    finally:
+        gc.enable()
 
 
 def _samples(kind: Kind) -> Iterator[Problem]:

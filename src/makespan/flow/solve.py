@@ -12,11 +12,12 @@ from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean, keywords_of
 from makespan.core.kind import Kind
+from makespan.core.numeric import first_use
 from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, find_method
 from makespan.core.report import InvalidSchedule
 from makespan.core.solution import Solution, Status, relative_gap
-from makespan.flow.auto import Found, greatest_bound, run_auto, run_method
+from makespan.flow.auto import EXACT_SECONDS, Found, greatest_bound, run_auto, run_method
 from makespan.flow.bound import best_bound
 from makespan.flow.check import referee
 from makespan.flow.kinds import kind_of
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 
 GAP_LEFT = "a gap is left: "  # how a note begins that says why
+UNCOMPILED = (
+    "loops of this plan ran uncompiled, and found less in their time: their kernels are not on disk"
+)
 INTERNAL = ("tries",)
 """Options of single methods that no message lists: budgets of searches."""
 INTERRUPTED = "interrupted: the best plan found until then"
@@ -97,7 +101,9 @@ def solve_controlled(
     kind = kind_of(problem)
     method, options = _with_file_options(problem, method, options)
     _refuse_late(kind.minimum_seconds(problem), control.time_limit)
-    with control.interruptible():
+    limit = EXACT_SECONDS if control.time_limit is None and method == "auto" else control.time_limit
+    job = (problem, method, options, limit)
+    with control.interruptible(), first_use.limited(limit, lambda: job) as compiling:
         try:
             with control.reserving(kind.postprocessing_seconds(problem)):
                 if method == "auto":
@@ -114,6 +120,8 @@ def solve_controlled(
                     found = run_method(kind, problem, control, chosen, options, floor)
         except MemoryError as error:
             raise TooLarge(f"{method}: there is not enough memory for this problem") from error
+        if compiling.missed:
+            found.notes.append(UNCOMPILED)
         return _result(kind, problem, control, found)
 
 

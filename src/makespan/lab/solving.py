@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from makespan._version import __version__
 from makespan.core.errors import MakespanError
+from makespan.core.numeric import first_use
 from makespan.core.problem import Pictured, Problem
 from makespan.core.system import memory, startup
 from makespan.flow.result import Result
@@ -104,9 +105,10 @@ def _solve_timed(cell: Cell, problem: Problem) -> tuple[Attempt, float]:
     """Return what a solve brought, and the seconds of CPU that it took."""
     memory.forget_peak()
     before, start = time.process_time(), startup.spent()
-    tried = attempt(
-        problem, cell.method, time_limit=cell.time_limit, rng=cell.seed, options=cell.options
-    )
+    with first_use.patiently():
+        tried = attempt(
+            problem, cell.method, time_limit=cell.time_limit, rng=cell.seed, options=cell.options
+        )
     seconds = time.process_time() - before - (startup.spent() - start)
     return tried, max(0.0, seconds)
 

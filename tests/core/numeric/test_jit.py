@@ -13,7 +13,7 @@ import numba  # noqa: F401  (the compiler is loaded)
 import numpy as np
 import pytest
 
-from makespan.core.numeric import jit
+from makespan.core.numeric import files, jit
 from makespan.core.numeric.binding import bind
 from makespan.core.numeric.jit import Loop, kernel, loop, part
 
@@ -164,7 +164,7 @@ def imported(path: Path) -> ModuleType:
     sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
     spec.loader.exec_module(module)
     sys.dont_write_bytecode = before
-    jit._text.cache_clear()  # as in a new process
+    files._text.cache_clear()  # as in a new process
     return module
 
 

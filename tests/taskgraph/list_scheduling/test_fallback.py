@@ -123,7 +123,7 @@ def test_a_graph_without_edges_is_clustered_compiled(monkeypatch: pytest.MonkeyP
     """Clusterings are tried once at the least: that decides whether compiling pays off."""
     asked: list[float] = []
 
-    def pays(steps: float, *_: object) -> bool:
+    def pays(steps: float, *_: object, **__: object) -> bool:
         asked.append(steps)
         return False
 

@@ -23,6 +23,8 @@ LONGEST = 10  # kernels that are named where nothing else is asked for
 def command(verbose: bool) -> int:
     """Compile every kernel now, so that no later use has to; takes one to two minutes.
 
+    Otherwise they are compiled beside the first solves: MAKESPAN_COMPILE=now|beside|never.
+
     \b
     makespan compile                                    # into the folders of the installation
     NUMBA_CACHE_DIR=/var/cache/numba makespan compile   # into a folder of your choice

@@ -20,22 +20,21 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from numbers import Number
-from pathlib import Path
-from pickle import UnpicklingError
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from makespan.core.cached import cached_property
+from makespan.core.numeric import first_use
 from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.binding import bind, parameters
+from makespan.core.numeric.files import keep, stamp, wait_for
 from makespan.core.system import startup
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
@@ -73,8 +72,7 @@ class Compiled:
 def compiled() -> tuple[Compiled, ...]:
     """Return the kernels that this process has met."""
     return tuple(
-        Compiled(f"{each.py_func.__module__}.{each.__name__}", len(each.signatures), seconds)
-        for each, seconds in _kernels.items()
+        Compiled(_name(each), len(each.signatures), seconds) for each, seconds in _kernels.items()
     )
 
 
@@ -114,8 +112,9 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
 def kernel(function: Kernel) -> Kernel:
     """Compile ``function`` and its parts with Numba (cached on disk where possible, without GIL).
 
-    Compiling and loading from the cache count as start-up, not against time limits. With
-    ``NUMBA_DISABLE_JIT=1`` the function is returned as it is.
+    Loading from the cache counts as start-up. A solve whose limit leaves no time to compile runs
+    the plain form (:mod:`~makespan.core.numeric.first_use`). With ``NUMBA_DISABLE_JIT=1`` the
+    function is returned as it is.
     """
     if not compiles():
         return function
@@ -129,34 +128,42 @@ def kernel(function: Kernel) -> Kernel:
                 _register(each)
         try:
             made = numba.njit(cache=True, nogil=True)(function)
-            _forgive(made._cache)
             index = made._cache._cache_file
-            index._source_stamp = index._source_stamp, _stamp(called, constants)
-        except RuntimeError:  # no folder that a cache could be written to
+            index._source_stamp = index._source_stamp, stamp(called, constants)
+            keep(made, _name(made))
+        except RuntimeError as error:  # no folder that a cache could be written to
             made = numba.njit(nogil=True)(function)
+            first_use.tell_unwritable(error)
+        wait_for(made, lambda: forced is not None or first_use.may_compile())
         _kernels[made] = 0.0
     return made  # type: ignore[no-any-return]
 
 
-def pays(size: float, pays_from: float, loaded_from: float | None = None) -> bool:
+def pays(
+    size: float, pays_from: float, loaded_from: float | None = None, *, of: Sequence[str]
+) -> bool:
     """Whether work of this size is worth a compiler, or a compiled loop from disk.
 
     For what is written twice, in NumPy for small inputs and as a kernel; else see :class:`Loop`.
+    ``of`` are the names of a kernel, or the kind that has it: one must be on disk where a limit
+    leaves no time to compile (:mod:`~makespan.core.numeric.first_use`).
+
     Where much small work comes along, a compiler is loaded when plain forms have taken as long as
     that takes: at most twice the time of who knows what will come (Karlin, Manasse, Rudolph and
     Sleator 1988).
     """
-    global _rented  # noqa: PLW0603  (of the process, as the compiler is)
+    global _rented
     if forced is not None:
         return forced
     if not compiles():
         return False
     if loaded_from is None:
-        return size >= pays_from
-    if "numba" in sys.modules or _rented >= 1.0:
-        return size >= loaded_from
-    _rented += size / pays_from
-    return size >= pays_from
+        least = pays_from
+    elif "numba" in sys.modules or _rented >= 1.0:
+        least = loaded_from
+    else:
+        _rented, least = _rented + size / pays_from, pays_from
+    return size >= least and first_use.usable(*of)
 
 
 @dataclass(frozen=True)
@@ -191,7 +198,13 @@ class Loop:
 
     def pays(self, size: float) -> bool:
         """Whether work of this size is worth the compiled form."""
-        return pays(size, self.pays_from, self.loaded_from)
+        return pays(size, self.pays_from, self.loaded_from, of=self._names)
+
+    @cached_property
+    def _names(self) -> tuple[str, str]:
+        """Its name, and its kind."""
+        module = self.plain.__module__ or ""
+        return f"{module}.{self.plain.__name__}", module.removeprefix("makespan.").partition(".")[0]
 
     def at(self, size: float) -> Callable[..., Any]:
         """Return the form for work of this size, of a loop of at most :data:`MOST` arguments."""
@@ -294,20 +307,8 @@ def loop(
     return decorate
 
 
-def _forgive(cache: Any) -> None:
-    """Compile where the cache can't be read, and go on where it can't be written: a full disk."""
-
-    def forgiving(act: Callable[..., Any]) -> Callable[..., Any]:
-        def attempt(*arguments: Any) -> Any:
-            try:
-                return act(*arguments)
-            except (OSError, EOFError, UnpicklingError):
-                return None
-
-        return attempt
-
-    cache.load_overload = forgiving(cache.load_overload)
-    cache.save_overload = forgiving(cache.save_overload)
+def _name(made: Any) -> str:
+    return f"{made.py_func.__module__}.{made.__name__}"
 
 
 def _reached(function: Callable[..., Any]) -> tuple[list[FunctionType], list[tuple[str, Any]]]:
@@ -334,22 +335,6 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def _stamp(functions: list[FunctionType], constants: list[tuple[str, Any]]) -> str:
-    """Return what changes with the files of these functions, or with a constant that is read."""
-    digest = sha256(repr(sorted(constants, key=repr)).encode())
-    for path in sorted({each.__code__.co_filename for each in functions}):
-        digest.update(_text(path))
-    return digest.hexdigest()
-
-
-@cache
-def _text(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError:  # in an archive, whose stamp Numba looks at
-        return b""
-
-
 @cache
 def _register(function: Callable[..., Any]) -> None:
     """Let Numba compile a part where a kernel calls it.
@@ -366,13 +351,19 @@ def _register(function: Callable[..., Any]) -> None:
         and not (isinstance(value, FunctionType) and value in _parts)
         for name, value in values
     )
-    register_jitable(forceinline=True, no_cfunc_wrapper=True, _nrt=counts)(function)
+    register_jitable(forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=counts)(
+        function
+    )
 
 
 @cache
 def _listen() -> None:
     """Count what Numba does before a kernel runs as start-up, and tell of compiling."""
+    import numba
     from numba.core import event
+    from numba.core.registry import cpu_target
+
+    first_use.trust(numba.__version__, cpu_target.target_context.codegen().magic_tuple())
 
     class Loading(event.Listener):  # type: ignore[misc]
         def on_start(self, event: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import condensed, readonly
 from makespan.core.numeric.binding import bind
-from makespan.core.numeric.jit import loop, pays
+from makespan.core.numeric.jit import loop
 from makespan.core.report import Violation
 from makespan.core.schedule import COLUMNS, Activity, Schedule
 from makespan.divisible.model.platform import NUMBERS
@@ -163,7 +163,7 @@ def faultless_parts(problem: DivisibleLoad, schedule: Schedule) -> tuple[Schedul
 
     Complexity: O(rows), compiled.
     """
-    if not pays(len(schedule), MANY) or problem.ports not in (1, 2) or problem.star.beyond:
+    if not faultless.pays(len(schedule)) or problem.ports not in (1, 2) or problem.star.beyond:
         return None
     sent, computed, returned = (
         sum(_rows_of(activity, part) for part in schedule.parts or (schedule,))

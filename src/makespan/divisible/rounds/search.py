@@ -96,7 +96,7 @@ def search(
     seeds = sorted(_round_robins(task, orders, control), key=lambda seed: seed[0])
     if not seeds:
         return None
-    if not pays(len(seeds[0][1]) * task.workers, COMPILE_FROM):
+    if not pays(len(seeds[0][1]) * task.workers, COMPILE_FROM, of=("divisible",)):
         return np.array(_descended(task, seeds, control), dtype=np.int64), False
     return _searched(task, seeds[:SEEDS], effort * _affordable(WORK), control), True
 
@@ -165,7 +165,7 @@ def _best_rounds(
 
 def _end(task: Task, sequence: list[int]) -> tuple[float, list[int]]:
     """Return what :meth:`Task.end` does, compiled where the sequence is long."""
-    if not pays(len(sequence) * task.workers, COMPILE_FROM):
+    if not pays(len(sequence) * task.workers, COMPILE_FROM, of=("divisible",)):
         return task.end(sequence)
     from makespan.divisible.rounds.search_kernels import end_of_chain
 

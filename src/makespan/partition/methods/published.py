@@ -214,7 +214,7 @@ RowFunction = Callable[[int, Floats, int, int, int, bool, Floats], None]
 
 def _row_function(choices: Allowed, tasks: int, control: Control) -> RowFunction:
     """Return what fills one row; where the time is up, the row is left unfinished."""
-    if not pays(choices.size * (tasks + 1), COMPILED_FROM):
+    if not pays(choices.size * (tasks + 1), COMPILED_FROM, of=("partition",)):
         return lambda *arguments: _plain_row(choices, *arguments)
     from makespan.partition.least_sum.kernels import table_row
 

@@ -67,7 +67,7 @@ class Allowed:
     @property
     def is_large(self) -> bool:
         """Whether compiled loops are worth loading."""
-        return pays(self.size, LARGE)
+        return pays(self.size, LARGE, of=("partition",))
 
     @property
     def empty_rows(self) -> Integers:
@@ -116,7 +116,7 @@ def scanned(table: Table, tasks: int) -> Allowed | None:
     bits = table.values.view(np.int64)
     low, high = table.window(tasks) if not _nan_at_ends(table) else (table.start, table.start)
     contiguous = _contiguous(table, low, high)
-    if pays(len(table.values), LARGE):
+    if pays(len(table.values), LARGE, of=("partition",)):
         from makespan.partition.model.scan_kernels import scan
 
         monotone, convex = contiguous.copy(), contiguous.copy()

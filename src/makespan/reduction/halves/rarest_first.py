@@ -129,7 +129,7 @@ class Spreader:
             growing=self.growing,
             allowed=self.end + (self.unit is not None and self.end < self.huge),
         )  # fmt: skip
-        end = stoppable(self.control, loop, long=self.count >= WATCHED_FROM)
+        end = stoppable(self.control, loop, long=self.count / WATCHED_FROM)
         if end < 0:
             return False
         if self.forwards:

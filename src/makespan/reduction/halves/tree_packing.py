@@ -162,7 +162,7 @@ class _Search:
             seed=int(self.rng.integers(2**31)), style=style.choice, allowed=allowed, copies=copies,
             start=start,
         )  # fmt: skip
-        end = stoppable(self.control, loop, long=self.count * len(share) >= WATCHED_FROM)
+        end = stoppable(self.control, loop, long=self.count * len(share) / WATCHED_FROM)
         if 0 <= end < self.end:
             self.end, self.found = dtype.type(end), (copies, start)
         if first:

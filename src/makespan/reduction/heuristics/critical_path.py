@@ -62,7 +62,7 @@ class Shortening:
             int(self.control.rng.integers(2**31)),
         )  # fmt: skip
         form = shorten.at(work * self.turn)
-        reached = stoppable(self.control, form, *arguments, long=work >= WATCHED_FROM)
+        reached = stoppable(self.control, form, *arguments, long=work / WATCHED_FROM)
         if reached < 0:
             return np.inf
         late = int((times[:, 1] > reached - self.last).sum())

@@ -170,7 +170,7 @@ def ordered(
     rule, sequences = (RULES[by], NO_SEQUENCES) if isinstance(by, str) else (SEQUENCES, by)
     given = (*readonly(parents, sequences, *(tables or tables_of(problem))[:4]), rule)
     run = commit.at(parents.size)
-    long = parents.size >= WATCHED_FROM
+    long = parents.size / WATCHED_FROM
     sender, segment, end = stoppable(control, run, *given, long=long)
     final = np.zeros(len(sender), dtype=bool)
     receiver = parents[sender, segment]

@@ -280,7 +280,7 @@ class _Search:
             self.sends * self.turn, costs, trees, self.growths[backward], aim, Plan(rows, times),
             script=script, seed=int(rng.integers(2**31)), allowed=min(allowed, self.huge),
         )  # fmt: skip
-        reached = stoppable(self.control, loop, long=self.sends >= WATCHED_FROM)
+        reached = stoppable(self.control, loop, long=self.sends / WATCHED_FROM)
         if reached < 0:
             return False
         better, late = reached < self.best, int((times[:, 1] > reached - self.lasts).sum())

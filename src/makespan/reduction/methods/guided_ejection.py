@@ -214,7 +214,7 @@ class _Packing:
         loop = eject_and_insert.at(self.work)
         left = stoppable(
             self.control, loop, ready, self.lacks, lag, mirrored, reserved, total, steps,
-            int(self.control.rng.integers(2**31)), giver, when, long=steps >= WATCHED_FROM,
+            int(self.control.rng.integers(2**31)), giver, when, long=steps / WATCHED_FROM,
         )  # fmt: skip
         if left:
             self._fail(left)

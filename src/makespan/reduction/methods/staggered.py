@@ -193,5 +193,5 @@ class Search:
             given=count, holders=holders, children=children, lead=lead,
             seed=int(self.control.rng.integers(2**31)), rows=rows, times=times,
         )  # fmt: skip
-        written = stoppable(self.control, loop, long=self.stops and total >= WATCHED_FROM)
+        written = stoppable(self.control, loop, long=self.stops * total / WATCHED_FROM)
         return rows[: max(0, written)], times[: max(0, written)]

@@ -69,7 +69,7 @@ def is_compiled(problem: TaskGraph) -> bool:
     """
     steps = len(problem.dag) * len(problem.network) + len(problem.dag.source)
     made = not problem.transfers_wait and not problem.is_rigid
-    return made and pays(steps, COMPILE_FROM, LOADED_FROM)
+    return made and pays(steps, COMPILE_FROM, LOADED_FROM, of=("taskgraph",))
 
 
 def columns(problem: TaskGraph) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.control import Control
+from makespan.core.control import PLAIN, Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.numeric.binding import bind
+from makespan.core.numeric.binding import bind, is_plain
 from makespan.core.numeric.jit import Loop, part
 from makespan.core.numeric.random import next_minimal
 from makespan.core.numeric.sorting import inverse
@@ -37,9 +37,11 @@ def searched(
 ) -> dict[str, Any]:  # fmt: skip
     """Try moves of so many steps each, until the time is up; return the columns then.
 
-    There are ``at_once`` steps, or one move, between two looks at the clock.
+    There are ``at_once`` steps, or one move, between two looks at the clock; of a plain loop, a
+    hundredth.
     """
     form, column = loop.chosen(moves * steps)
+    at_once = int(at_once * PLAIN) if is_plain(form) else at_once
     columns = {name: column(each) for name, each in given.items()}
     run = bind(form, **columns, all_evaluations=moves, **numbers)
     for first, after in pairwise([*range(0, moves, max(1, at_once // steps)), moves]):
