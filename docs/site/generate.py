@@ -155,6 +155,7 @@ TITLES = {
     "divisible": ("Divisible loads", "divisible.md", "divisible-loads"),
     "independent": ("Independent tasks", "independent.md", "independent-tasks"),
     "partition": ("Partition", "partition.md", "partition"),
+    "pipeline": ("Pipelines", "pipeline.md", "in-files"),
     "reduction": ("Collectives", "reduction.md", "collectives"),
     "taskgraph": ("Task graphs", "taskgraph.md", "task-graphs"),
 }

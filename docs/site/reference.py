@@ -18,13 +18,14 @@ from makespan._public import PUBLIC, names_of
 
 INDEX = "reference/python.md"
 GROUPS = {
-    "Problems": "DivisibleLoad Partition TaskGraph Reduction IndependentTasks",
+    "Problems": "DivisibleLoad Partition TaskGraph Reduction IndependentTasks Pipeline",
     "Parts of problems": (
         "Star Worker Master Affine Convex Price Tree TreeNode Source Sources Dag Network "
-        "Interconnect"
+        "Interconnect Stage"
     ),
     "From a problem to a plan": (
-        "solve methods lower_bound check compare simulate sensitivity Noise plot"
+        "solve methods lower_bound check compare simulate sensitivity Noise plot microbatches "
+        "bubble"
     ),
     "Files": "read_problem read_result save",
     "Results": (

@@ -46,6 +46,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.lab.statement": ("read_experiment",),
         "makespan.flow.files.files": ("read_problem", "read_result", "save"),
         "makespan.flow.kinds": ("methods",),
+        "makespan.flow.microbatches": ("bubble", "microbatches"),
         "makespan.flow.plot": ("plot",),
         "makespan.flow.result": ("Result",),
         "makespan.flow.sensitivity": ("sensitivity",),
@@ -54,6 +55,8 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.lab.overview": ("Overview", "report"),
         "makespan.independent.problem": ("IndependentTasks",),
         "makespan.partition.problem": ("Partition",),
+        "makespan.pipeline.model.stages": ("Stage",),
+        "makespan.pipeline.problem": ("Pipeline",),
         "makespan.reduction.problem": ("Reduction",),
         "makespan.taskgraph.model.dag": ("Dag",),
         "makespan.taskgraph.model.network": ("Network",),
@@ -63,12 +66,21 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.divisible.published": ("fractions",),
         "makespan.divisible.published.rounds": ("merge_rounds", "output_rounds", "threshold"),
     },
+    "makespan.execute": {
+        "makespan.execute.dealing.items": ("Files",),
+        "makespan.execute.execution": ("Execution", "ItemsFailed"),
+        "makespan.execute.pools.executor": ("Executor",),
+        "makespan.execute.pools.map": ("forget", "imap", "map"),
+    },
     "makespan.independent": {
         "makespan.independent.batching": ("micro_batches",),
         "makespan.independent.experts": ("Placement", "place_experts"),
     },
     "makespan.partition": {
         "makespan.partition.model.curves": ("Curve", "Samples"),
+    },
+    "makespan.pipeline": {
+        "makespan.pipeline.formats": ("options_for", "read_layers"),
     },
     "makespan.reduction": {
         "makespan.reduction.notebook": ("estimate", "evaluate"),
@@ -78,7 +90,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.taskgraph.generate": ("graphs",),
     },
 }
-"""By place and module; the engines, ``makespan.execute.dask`` and ``.mpi``, list their own."""
+"""By place and module; ``makespan.execute.dask`` and ``.mpi`` list their own."""
 
 
 def lazily(place: str) -> Callable[[str], Any]:

@@ -38,6 +38,7 @@ COMMANDS = {
     "check": "Referee a result, or a schedule made elsewhere.",
     "simulate": "Carry out a plan many times under errors: how its makespan spreads.",
     "calibrate": "Measure a Dask cluster, and write the problem of dividing a load on it.",
+    "map": "Apply a function to items on any pool of workers, and measure it.",
     "run": "Run a plan on a Dask cluster, and measure it.",
     "plot": "Draw a result or a problem, or make a page of it.",
     "serve": "Open a page to plan with, and answer requests of programs.",

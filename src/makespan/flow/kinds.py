@@ -21,6 +21,7 @@ KINDS = {
         Kind("divisible"),
         Kind("independent"),
         Kind("partition"),
+        Kind("pipeline"),
         Kind("reduction"),
         Kind("taskgraph"),
     )

@@ -17,6 +17,7 @@ from makespan.execute.dask import ItemsFailed
 from tests.execute import functions
 from tests.execute.dask.maps.test_map import Unlucky
 from tests.execute.dealing.engine import InProcess
+from tests.execute.dealing.virtual import OVERHEAD
 
 
 def mapped(function: Any, data: Any, client: Any, **options: Any) -> Any:
@@ -52,11 +53,33 @@ def test_what_it_was_worth_is_said(client: Any) -> None:
     batched = mapped(slept, functions.rows(400), client, batched=True)
     assert singly.tasks == 400
     assert batched.tasks in (16, 64, 256)
+    assert singly.rival == pytest.approx((134 * 0.0005, 134 * (0.0005 + OVERHEAD)))
     for execution, what in ((singly, "items"), (batched, f"{batched.tasks} chunks")):
-        assert execution.pays_from is not None
-        assert (execution.client_map > execution.seconds) == (execution.pays_from <= 400)
-        assert f"client.map(function, {what}) would take about" in str(execution)
-        assert f"this pays from {execution.pays_from:,} items on" in str(execution)
+        low, high = execution.rival
+        assert low < execution.client_map < high
+        said = f"client.map(function, {what}) would take {low:.4g} to {high:.4g} s, "
+        assert said in str(execution)
+
+
+def test_items_a_worker_are_told(client: Any) -> None:
+    """All of them, once; with their seconds."""
+    execution = mapped(slept_each, range(60), client)
+    assert [one.name for one in execution.workers] == ["0", "1", "2"]
+    assert sum(one.items for one in execution.workers) == 60
+    assert execution.took == pytest.approx(np.full(60, 500e-6))
+    assert sum(one.seconds for one in execution.workers) == pytest.approx(60 * 500e-6)
+    html = execution._repr_html_()
+    assert all(f">{one.items}<" in html for one in execution.workers)
+
+
+def test_a_run_without_a_plan_can_be_drawn(client: Any) -> None:
+    """What was measured, alone."""
+    pytest.importorskip("matplotlib").use("agg")
+    from matplotlib import pyplot
+
+    (axes,) = mapped(slept_each, range(60), client).plot()
+    assert axes.get_title("left").startswith("measured")
+    pyplot.close(axes.figure)
 
 
 @pytest.mark.parametrize("suffix", [".html", ".svg", ".json", ".csv", ".trace.json"])

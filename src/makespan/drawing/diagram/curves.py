@@ -313,11 +313,12 @@ def front_curves(
     schedule: Schedule | None,
     value: str,
     said: Callable[[Mapping[str, Any]], str] = lambda point: "",
+    across: str = "makespan (s)",
 ) -> Curves:
     """Return the front in the details of a result, the plan of ``schedule`` marked.
 
     ``value`` is what the points hold beside their ``time``; ``said`` is added to what is said of
-    a point.
+    a point, ``across`` what the time is.
     """
     if "front" not in details:
         raise InputError("view: 'front' needs a result with objective 'pareto'")
@@ -336,7 +337,7 @@ def front_curves(
             Line(name="front", x=times, y=values, look="steps"),
             Line(name="front", x=times, y=values, look="points", chosen=chosen, labels=marks),
         ),
-        across="makespan (s)",
+        across=across,
         up=value,
         title=f"Pareto front: {len(points)} point{'s' if len(points) != 1 else ''}{cut}",
     )

@@ -132,11 +132,12 @@ class BroadcastModel(Model):
             taking[way_in].append(
                 model.new_optional_interval_var(held - lasts, lasts, held, chosen, "")
             )
-            for link, ahead in self._shared(j, i):
-                enters = start + ahead
-                links[link].append(
-                    model.new_optional_fixed_size_interval_var(enters, lasts, chosen, "")
-                )
+            for place in range(self.shared.shape[2] if self.links else 0):
+                link, enters = int(self.shared[j, i, place]), start + int(self.ahead[j, i, place])
+                if link >= 0:
+                    links[link].append(
+                        model.new_optional_fixed_size_interval_var(enters, lasts, chosen, "")
+                    )
             begin: Any = start - work
             if queues[j]:
                 begin = model.new_int_var(0, self.most, "")
@@ -157,15 +158,6 @@ class BroadcastModel(Model):
         if self.problem.sequences is not None:
             self._given_sequences()
         return copies.values()
-
-    def _shared(self, giver: int, taker: int) -> list[tuple[int, int]]:
-        """Return the shared links on a way, and the latency before each."""
-        if not self.links:
-            return []
-        pairs = zip(
-            self.shared[giver, taker].tolist(), self.ahead[giver, taker].tolist(), strict=True
-        )
-        return [(link, ahead) for link, ahead in pairs if link >= 0]
 
     def _no_circles(self, at_once: list[tuple[int, int, int]]) -> None:
         """Copies that take no time need a rank: times alone let machines give in a circle."""

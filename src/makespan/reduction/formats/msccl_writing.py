@@ -203,14 +203,10 @@ def _text(problem: Reduction, gpus: list[_Gpu]) -> str:
 
 
 def _add_gpu(root: ElementTree.Element, number: int, gpu: _Gpu) -> None:
-    sizes = dict(
-        zip(
-            ("i_chunks", "o_chunks", "s_chunks"),
-            map(len, (gpu.inputs, gpu.outputs, gpu.scratch)),
-            strict=True,
-        )
-    )
-    element = _element(root, "gpu", id=number, **sizes)
+    element = _element(
+        root, "gpu", id=number, i_chunks=len(gpu.inputs), o_chunks=len(gpu.outputs),
+        s_chunks=len(gpu.scratch),
+    )  # fmt: skip
     names = {key: name for name, key in enumerate(sorted(gpu.blocks))}
     lengths = [_numbered(gpu.blocks[key]) for key in names]
     nodes = 1 + len(names) + sum(lengths)

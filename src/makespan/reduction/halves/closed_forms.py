@@ -288,9 +288,9 @@ def _method(name: str, source: str, *more: Need) -> Callable[[Blocks], Planner]:
             machines = len(problem.machines)
             table = rows_of(problem)
             count = np.array([len(range(i, problem.items, machines)) for i in range(machines)])
-            rows = np.repeat(table, count[table[:, 2]], axis=0)
-            of_block = np.repeat(np.cumsum(count[table[:, 2]]) - count[table[:, 2]],
-                                 count[table[:, 2]])  # fmt: skip
+            times = count[table[:, 2]]
+            rows = np.repeat(table, times, axis=0)
+            of_block = np.repeat(np.cumsum(times) - times, times)
             rows[:, 2] += machines * (np.arange(len(rows)) - of_block)
             return _planned(problem, control, rows)
 

@@ -60,8 +60,6 @@ def _too_fine(problem: Reduction) -> str | None:
 )
 def branch_and_bound(problem: Reduction, control: Control) -> Solution:
     """Ask whether the lower bound can be met, then one unit more, until the answer is yes."""
-    from makespan.reduction.halves.rarest_first import rarest_first
-
     start = control.incumbent
     if start is None or start.schedule is None:
         start = rarest_first(problem, control)

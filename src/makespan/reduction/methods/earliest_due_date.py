@@ -90,8 +90,7 @@ class Settings:
 @register(
     "reduction",
     name="earliest-due-date",
-    needs=BY_DUE_DATES.needs,
-    reach=BY_DUE_DATES.reach,
+    **BY_DUE_DATES._asdict(),
     complexity="O(n m (n + m)) a run",
     source="Jackson 1955: due before the segment is complete, or all are; forwards and backwards "
     "in turn as in Valls, Ballestín and Quintanilla 2005; Dueck 1993; van Laarhoven et al. 1992",

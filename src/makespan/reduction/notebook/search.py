@@ -141,9 +141,7 @@ class Columns:
 
 def _grown(array: Any) -> Any:
     claim(3.0 * array.nbytes, "the states of a search over all destinations")
-    larger = np.empty((2 * len(array), *array.shape[1:]), dtype=array.dtype)
-    larger[: len(array)] = array
-    return larger
+    return np.concatenate([array, np.empty_like(array)])
 
 
 def _power_of_two(least: int) -> int:

@@ -53,7 +53,9 @@ class OnMachines(Parts):
         self.sequence = _sequence(dag)
         self.machine_of = self._renamed(machine_of_tasks(problem, plan))
         self.release = scaling.down(np.minimum(dag.release, until))
-        self.due = self._due()
+        # times are rounded down: a whole number of units up to a deadline is none above its floor
+        due = np.minimum(latest_ends(problem) / scaling.unit, NEVER)
+        self.due = np.floor(due).astype(np.int64)
         rounded = self.rounded_starts(plan.start[computes], item)
         self.start_of = rounded
         ends = rounded + self.seconds[np.arange(len(dag)), self.machine_of]
@@ -75,15 +77,6 @@ class OnMachines(Parts):
             return self.scaling.at_least(seconds)
         terms = len(self.problem.dag) + len(self.problem.dag.source)
         return max(0, int(self.scaling.down(seconds)) - terms)
-
-    def _due(self) -> Integers:
-        """Return when tasks end at the latest.
-
-        All times are rounded down, so that ends are no later than in seconds: a whole number of
-        units up to the deadline is none above its floor.
-        """
-        due = np.minimum(latest_ends(self.problem) / self.scaling.unit, NEVER)
-        return np.floor(due).astype(np.int64)
 
     def rounded_starts(self, start: Floats, item: Integers) -> Integers:
         """Return the starts of the plan's decisions in rounded times: a solution of the model."""
