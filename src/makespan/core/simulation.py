@@ -158,10 +158,7 @@ NUMBERS_AT_ONCE = 4_000_000
 class Replay:
     """The decisions of a plan: when it ends for factors on the durations of its rows.
 
-    Parameters
-    ----------
-    end
-        Takes one factor a row and returns the makespan, seconds.
+    ``end``: takes one factor a row and returns the makespan, seconds.
     """
 
     end: Callable[[Floats], float]

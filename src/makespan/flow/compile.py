@@ -91,10 +91,7 @@ Tell = Callable[[str, int, int], object]
 def compile_ahead(tell: Tell = lambda kind, done, count: None) -> tuple[jit.Compiled, ...]:
     """Compile the kernels of all kinds into Numba's cache, by solving samples.
 
-    Parameters
-    ----------
-    tell
-        Called before each sample, and when a kind is done.
+    ``tell``: called before each sample, and when a kind is done.
 
     Returns
     -------

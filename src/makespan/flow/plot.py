@@ -44,19 +44,11 @@ def html(
 ) -> str:
     """Return a plan as one self-contained HTML page.
 
-    Parameters
-    ----------
-    result_or_schedule
-        A result, or a schedule alone.
-    problem
-        The problem of a schedule that comes alone, as for :func:`makespan.plot`.
-    beside
-        A second result or schedule, drawn below the first on the same time axis.
+    ``result_or_schedule``: a result, or a schedule alone. ``problem``: the problem of a schedule
+    that comes alone, as for :func:`makespan.plot`. ``beside``: a second result or schedule, drawn
+    below the first on the same time axis.
 
-    Raises
-    ------
-    InputError
-        If there is nothing that can be drawn.
+    Raises InputError if there is nothing that can be drawn.
     """
     if not isinstance(result_or_schedule, Schedule):
         problem = result_or_schedule.problem
@@ -74,17 +66,7 @@ def html(
     return page(charts, title=title)
 
 
-def problem_page(problem: Problem) -> str:
-    """Return the pictures of a problem as one page without scripts."""
-    parts = [
-        f'<h2>{escaped(title)}</h2>\n<div class="wide">{drawn}</div>'
-        for title, drawn in page_diagrams(problem, by=None)
-    ]
-    return still_page(f"A {problem.kind} problem", parts)
-
-
 def _name(plan: Result | Schedule) -> str:
-    """Return what a plan is called beside another."""
     return "a schedule" if isinstance(plan, Schedule) else plan.method
 
 
@@ -291,21 +273,12 @@ def picture_file(
 ) -> str | bytes:
     """Return what stands in the file of a picture of a plan or a problem.
 
-    Parameters
-    ----------
-    thing, problem, view, by, fold
-        Those of :func:`plot`; a page has all views.
-    suffix
-        ``.svg``, ``.png``, ``.pdf`` or ``.html``; for plans also ``.trace.json``.
-    beside
-        A second plan for a page.
-    width, landscape
-        Inches from left to right, and whether the layers of a graph stand side by side.
+    ``thing``, ``problem``, ``view``, ``by``, ``fold``: those of :func:`plot`; a page has all views.
+    ``suffix``: ``.svg``, ``.png``, ``.pdf`` or ``.html``; for plans also ``.trace.json``.
+    ``beside``: a second plan for a page.
+    ``width``, ``landscape``: inches from left to right, and whether layers stand side by side.
 
-    Raises
-    ------
-    InputError
-        If there is no such picture.
+    Raises InputError if there is no such picture.
     """
     if width is not None and not 0.5 <= width <= LARGEST:
         raise InputError(f"width: {width:g} is not allowed; it is from 0.5 to {LARGEST:g} inches")
@@ -324,7 +297,11 @@ def picture_file(
             f"not for {suffix}"
         )
     if is_problem(thing):
-        return problem_page(thing)
+        parts = [
+            f'<h2>{escaped(name)}</h2>\n<div class="wide">{drawn}</div>'
+            for name, drawn in page_diagrams(thing, by=None)
+        ]
+        return still_page(f"A {thing.kind} problem", parts)
     plan = cast("Result | Schedule", thing)
     if suffix == ".html":
         return html(plan, problem=problem, beside=beside)

@@ -100,7 +100,7 @@ class Overview(Displayable, HasFrame, Exportable):
         every = np.ones(len(rows.instances), dtype=bool)
         parts = [(ALL, every)]
         if len(rows.families) > 1:
-            parts += [(name, rows.of_family(index)) for index, name in enumerate(rows.families)]
+            parts += [(name, rows.family == index) for index, name in enumerate(rows.families)]
         found = []
         for family, cases in parts:
             lines = [self._line(family, cases, index) for index in range(len(rows.methods))]

@@ -98,11 +98,8 @@ def is_experiment(path: PathLike) -> bool:
         data = parsed(path)
     except InputError:
         return False
-    return "kind" not in data and ("instances" in data or _format(data) == "makespan.experiment")
-
-
-def _format(data: Mapping[str, Any]) -> str:
-    return str(data.get("format", "")).partition("/")[0]
+    stated = str(data.get("format", "")).partition("/")[0]
+    return "kind" not in data and ("instances" in data or stated == "makespan.experiment")
 
 
 def asked_in(path: PathLike) -> Asked:
@@ -187,7 +184,6 @@ def _listed(
 
 
 def _at(place: str, one: Mistake) -> Mistake:
-    """Return a mistake of a grid with its place in the file."""
     if one.place.startswith(place):
         return one
     own = "generate" if one.place == "kind" else one.place

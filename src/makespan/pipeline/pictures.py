@@ -114,7 +114,7 @@ def mapping(
         names = " + ".join(problem.machines[each] for each in group)
         labels.append(f"{names}: {_stages(problem, found.edges[at], found.edges[at + 1])}")
         load = steps.compute[at]
-        notes.append(f"{short(load)} s, {percent(load / len(group) / period)} of the period")
+        notes.append(f"{short(load)} s, {percent(load / len(group) / period)} busy")
         items.append(group[0])
     count = len(labels)
     sent = [f"{short(steps.transfer[at])} s" for at in range(1, count)]

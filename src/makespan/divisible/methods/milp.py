@@ -30,8 +30,6 @@ NO_PLAN = "the search found no plan in the time that it had, or was not begun wi
 
 
 @register(
-    "divisible",
-    name="milp",
     needs=(*OPEN_ONE_ROUND, NO_RETURNS),
     reach=(
         at_most(

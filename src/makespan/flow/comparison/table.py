@@ -156,7 +156,6 @@ class Comparison(Compared):
 
 
 def _table(comparison: Comparison) -> Table:
-    """Return the rows as people read them."""
     rows = comparison.rows
     return Table.of(
         {
@@ -248,13 +247,8 @@ def _ratio(value: float, best: float) -> float:
 class ProfileRow:
     """How often a method was near the best.
 
-    Parameters
-    ----------
-    method
-        Its name.
-    shares
-        The shares of all problems on which its value was within each of ``THRESHOLDS`` of the
-        best; a problem on which it gave no plan counts as far.
+    ``method``: its name. ``shares``: the shares of all problems on which its value was within each
+    of ``THRESHOLDS`` of the best; a problem on which it gave no plan counts as far.
     """
 
     method: str
@@ -302,7 +296,6 @@ def profile_table(rows: Sequence[ProfileRow]) -> Table:
 
 
 def summary_table(summaries: Sequence[MethodSummary]) -> Table:
-    """Return the summaries as a table."""
     columns: dict[str, Callable[[MethodSummary], str]] = {
         "method": lambda one: one.method,
         "plans": lambda one: str(one.problems),

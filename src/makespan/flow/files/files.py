@@ -188,10 +188,7 @@ def read_result(path: PathLike | Mapping[str, Any]) -> Result:
 def read_schedule(path: PathLike, problem: Problem) -> Schedule:
     """Read a schedule of ``problem``: a schedule's file, or the schedule in a result's.
 
-    Raises
-    ------
-    FileError
-        If the file can't be read or holds no schedule; with every mistake found.
+    Raises FileError if the file can't be read or holds no schedule; with every mistake found.
     """
     data = parsed(path, problem)
     with headed(shown_path(path)):
@@ -307,7 +304,13 @@ def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-
         assert isinstance(thing, Result)
         return msccl_text(thing)
     if suffix == ".toml":
-        return _as_toml(path, as_dict(thing))
+        import tomli_w
+
+        try:
+            return tomli_w.dumps(as_dict(thing))
+        except (TypeError, ValueError) as error:
+            why = f"can't be written as TOML ({error}); .json can hold it"
+            raise FileError(f"{path}: {why}") from error
     if suffix == ".csv":
         schedule = thing.schedule if isinstance(thing, Result) else thing
         assert isinstance(schedule, Schedule)
@@ -318,10 +321,7 @@ def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-
 def refuse_suffix(path: PathLike, *allowed: str) -> str:
     """Return the suffix of ``path`` if it is ``allowed``.
 
-    Raises
-    ------
-    FileError
-        If it is not; the message lists what is.
+    Raises FileError if it is not; the message lists what is.
     """
     suffix = suffix_of(path)
     if suffix not in allowed:
@@ -335,11 +335,8 @@ def refuse_suffix(path: PathLike, *allowed: str) -> str:
 def refuse_target(path: PathLike | None, *allowed: str, source: PathLike | None = None) -> None:
     """Refuse a file, if one is named, that can't or should not be written, before long work.
 
-    Raises
-    ------
-    FileError
-        If the suffix is not ``allowed``, there is no such folder, or it is the ``source`` that
-        is read.
+    Raises FileError if the suffix is not ``allowed``, there is no such folder, or it is the
+    ``source`` that is read.
     """
     if path is None:
         return
@@ -363,15 +360,6 @@ def as_dict(thing: Result | Problem | Schedule, *, columns: bool = False) -> dic
     if isinstance(thing, Schedule):
         return schedule_as_dict(thing, columns=columns)
     return kind_of(thing).file.write(thing)
-
-
-def _as_toml(path: PathLike, data: Mapping[str, Any]) -> str:
-    import tomli_w
-
-    try:
-        return tomli_w.dumps(data)
-    except (TypeError, ValueError) as error:
-        raise FileError(f"{path}: can't be written as TOML ({error}); .json can hold it") from error
 
 
 def suffixes_of(thing: object) -> tuple[str, ...]:

@@ -98,6 +98,7 @@ def _bisected(problem: Pipeline, control: Control, best: Best) -> tuple[bool, fl
         if found is None:
             return False, low
         mapping, complete = found
+        control.step(f"{most:.6g} s: {_said(mapping)}")
         if mapping is not None:
             best.offer(mapping)
         elif complete:
@@ -119,12 +120,19 @@ def _relaxed(problem: Pipeline, control: Control, best: Best, low: float) -> flo
         covered = covering(problem, _computing(problem, most), control)
         if covered is None or not (covered.mappings or covered.complete):
             break
-        if not covered.mappings:
+        first = covered.mappings[0] if covered.mappings else None
+        control.step(f"{most:.6g} s, if transfers take no time: {_said(first)}")
+        if first is None:
             low = most
         else:
             high = most
-            best.offer(covered.mappings[0])
+            best.offer(first)
     return low
+
+
+def _said(mapping: Mapping | None) -> str:
+    """Return what a step of the bisection found."""
+    return "no mapping" if mapping is None else f"{len(mapping.groups)} intervals"
 
 
 def _within(problem: Pipeline, control: Control, most: float) -> tuple[Mapping | None, bool] | None:
