@@ -155,11 +155,11 @@ TITLES = {
     "divisible": ("Divisible loads", "divisible.md", "divisible-loads"),
     "independent": ("Independent tasks", "independent.md", "independent-tasks"),
     "partition": ("Partition", "partition.md", "partition"),
-    "pipeline": ("Pipelines", "pipeline.md", "in-files"),
+    "pipeline": ("Pipelines", "pipeline.md", "pipeline.md#in-files"),
     "reduction": ("Collectives", "reduction.md", "collectives"),
     "taskgraph": ("Task graphs", "taskgraph.md", "task-graphs"),
 }
-"""Of each kind the title, the page, and the section on its files."""
+"""Of each kind the title, the page, and the section on its files, of `files.md` or another page."""
 
 
 def methods() -> Iterator[str]:
@@ -194,8 +194,9 @@ def forms() -> Iterator[str]:
     for kind in KINDS:
         schema = kind_named(kind).file.schema()
         title, _, section = TITLES[kind]
+        place = section if "#" in section else f"files.md#{section}"
         yield f'\n## {title}\n\n`kind = "{kind}"`; [in words and by example]'
-        yield f"(../files.md#{section}).\n\n" + _table(schema, kind)
+        yield f"(../{place}).\n\n" + _table(schema, kind)
         for name, form in sorted(schema.get("$defs", {}).items()):
             if "properties" in form:
                 yield f"\n### {_title(name)} {{#{kind}-{name.lower()}}}\n\n"

@@ -79,12 +79,15 @@ def prepare(plan: Result | None, comm: Comm | None = None, *, op: Any = "sum") -
     --------
     On every rank, here on one:
 
+    On three ranks:
+
     >>> import numpy as np, makespan
+    >>> from makespan.execute import mpi
     >>> plan = makespan.solve(makespan.Reduction(
-    ...     machines=1, segments=2, transfer=1, collective="all-reduce"))
-    >>> total, result = prepare(plan), np.empty(3)  # doctest: +SKIP
+    ...     machines=3, segments=2, transfer=1, collective="all-reduce"))
+    >>> total, result = mpi.prepare(plan), np.empty(3)  # doctest: +SKIP
     >>> total(np.arange(3.0), result); result  # doctest: +SKIP
-    array([0., 1., 2.])
+    array([0., 3., 6.])
     """
     world = mpi().COMM_WORLD if comm is None else comm
     with all_or_none(world):
