@@ -156,7 +156,8 @@ class Plan(Rows):
             slack,
             np.arange(len(dag.source)),
             lambda edge: (
-                f"{self._task(int(dag.target[edge]))} is taken before "
+                f"{self._node(int(self.machine[dag.target[edge]]))} begins fetching data for "
+                f"{self._task(int(dag.target[edge]))} before "
                 f"{self._task(int(dag.source[edge]))} has ended"
             ),
         )

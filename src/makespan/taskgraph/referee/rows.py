@@ -131,7 +131,7 @@ class Rows:
         for index in np.flatnonzero(taken < release - self.tolerance).tolist():
             yield Violation(
                 rule="release",
-                message=f"{self._task(int(self.task[index]))} is taken at {taken[index]:.12g}, "
+                message=f"{self._task(int(self.task[index]))} is begun at {taken[index]:.12g}, "
                 f"before its release at {release[index]:.12g}",
                 activities=(int(self.row[index]),),
                 times=(float(taken[index]), float(release[index])),
