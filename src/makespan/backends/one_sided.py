@@ -145,7 +145,7 @@ def one_sided(
     notes = []
     if kinks:
         notes.append(
-            f"costs: the rates are for rising costs; for falling costs some differ: {_listed(kinks)}"
+            f"costs: rates are for rising costs; for falling costs some differ: {_listed(kinks)}"
         )
     if falling:
         notes.append(

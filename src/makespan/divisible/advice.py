@@ -51,8 +51,8 @@ def notes(problem: DivisibleLoad, schedule: Schedule) -> tuple[str, ...]:
     rounds, end = best
     saved = 1 - end / schedule.makespan
     return (
-        f"one chunk per worker; {rounds} rounds would end at {end:.6g} ({100 * saved:.0f} % earlier): "
-        "set rounds = 'auto'",
+        f"one chunk per worker; {rounds} rounds would end at {end:.6g} "
+        f"({100 * saved:.0f} % earlier): set rounds = 'auto'",
     )
 
 
