@@ -36,6 +36,7 @@ COMMANDS = {
     "compare": "Run every method that applies, side by side.",
     "report": "Summarise experiments: tables, ranks, profiles, figures.",
     "check": "Referee a result, or a schedule made elsewhere.",
+    "gpus": "Split a batch over GPUs with measured costs, and say how in a sentence.",
     "simulate": "Replay a plan under random errors: how its makespan varies.",
     "calibrate": "Measure a Dask cluster or MPI ranks, and write the problem.",
     "run": "Run a plan on a Dask cluster or by MPI, and measure it.",

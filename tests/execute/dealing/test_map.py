@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from makespan import save
+from makespan.core.errors import ExecutionError, InputError
 from makespan.core.schedule import Activity
 from makespan.execute import dask
 from makespan.execute.dask import ItemsFailed
@@ -53,10 +54,18 @@ def test_what_it_was_worth_is_said(client: Any) -> None:
     assert singly.tasks == 400
     assert batched.tasks in (16, 64, 256)
     for execution, what in ((singly, "items"), (batched, f"{batched.tasks} chunks")):
-        assert execution.pays_from is not None
-        assert (execution.client_map > execution.seconds) == (execution.pays_from <= 400)
-        assert f"client.map(function, {what}) would take about" in str(execution)
-        assert f"this pays from {execution.pays_from:,} items on" in str(execution)
+        text = str(execution)
+        assert "each worker's share: " in text
+        assert f"client.map(function, {what})" in text
+        if execution.client_map is None:
+            assert f"client.map(function, {what}): no estimate" in text
+            continue
+        low, high = execution.client_map_range
+        assert low <= execution.client_map <= high
+        faster, as_fast = low > execution.seconds, high < execution.seconds
+        assert ("makespan is faster" in text) == faster
+        assert ("client.map is at least as fast" in text) == as_fast
+        assert ("both take about as long" in text) == (not faster and not as_fast)
 
 
 @pytest.mark.parametrize("suffix", [".html", ".svg", ".json", ".csv", ".trace.json"])
@@ -159,3 +168,22 @@ def test_long_items_wait_one_at_a_time(client: Any) -> None:
         worker, begun = schedule.peer[row], float(schedule.start[row])
         before = schedule.item[sends[(schedule.peer[sends] == worker) & (sends < row)]]
         assert sum(ends[item] > begun + 0.05 for item in before.tolist()) <= 1
+
+
+def test_a_run_without_a_plan_is_drawn(client: Any) -> None:
+    """``plot`` draws what was measured, also into axes that are given."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    execution = mapped(slept_each, range(50), client)
+    (alone,) = execution.plot()
+    assert alone.patches or alone.collections
+    axes = plt.figure().subplots()
+    assert list(execution.plot(axes=[axes])) == [axes]
+    plt.close("all")
+
+
+def test_mistakes_about_clients_and_workers_are_named(client: Any) -> None:
+    """The order of the arguments, and the workers that there are."""
+    with pytest.raises(InputError, match="the order is function, data, client"):
+        dask.map(slept_each, client, range(5))
+    with pytest.raises(ExecutionError, match="no worker of those asked for; there are 0, 1, 2"):
+        dask.map(slept_each, range(5), client, workers=["nope"], progress=False)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv
-from makespan.core.errors import ExecutionError, InputError
-from makespan.core.schedule import WORDS, Schedule
+from makespan.core.errors import ExecutionError
+from makespan.core.renderers import renderers
+from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.core.system.startup import optional
 from makespan.divisible.model.platform import Star
 from makespan.execute.dealing.engine import Failure
@@ -20,6 +21,10 @@ from makespan.flow.serialize import as_json, schedule_as_dict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+MOST_SHARES = 12
+"""Workers up to which a run says how much each of them did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +82,10 @@ class Execution(Displayable, HasFrame, Exportable):
     planning
         Spent on sizes of chunks, seconds.
     client_map
-        About how long ``client.map`` would have taken by the costs that were learnt, seconds.
+        About how long ``client.map`` would have taken by the costs that were learnt, seconds; no
+        less than what was computed, shared equally. None where the costs don't fit the run.
+    client_map_range
+        Between which times that lies, by the error of the costs.
     tasks
         Of how many tasks: the items, or, for a batched function, the best of 16, 64 and 256 chunks.
     pays_from
@@ -95,6 +103,7 @@ class Execution(Displayable, HasFrame, Exportable):
     learning: float = 0.0
     planning: float = 0.0
     client_map: float | None = None
+    client_map_range: tuple[float, float] | None = None
     tasks: int = 0
     pays_from: int | None = None
     platform: Star | None = field(default=None, repr=False)
@@ -130,25 +139,22 @@ class Execution(Displayable, HasFrame, Exportable):
     def plot(self, *, axes: Sequence[Axes] | None = None, legend: bool = True) -> Sequence[Axes]:
         """Draw plan and measurement one above the other on the same time axis.
 
-        Machines have the same order in both.
+        Machines have the same order in both. A run without a plan is drawn alone.
 
         Parameters
         ----------
         axes
-            Two axes to draw into; None makes a new figure with pyplot.
+            Two axes to draw into, one for a run without a plan; None makes a new figure with
+            pyplot.
         legend
             Whether to draw a legend below.
-
-        Raises
-        ------
-        InputError
-            If there is no plan; :func:`makespan.plot` draws the measured schedule alone.
         """
-        if self.plan is None:
-            raise InputError("this run had no plan; plot its schedule")
         from makespan.drawing.gantt.mpl import gantt
         from makespan.flow.picture import picture
 
+        if self.plan is None:
+            ax = None if axes is None else axes[0]
+            return [renderers().plot(self.schedule, ax, legend=legend)]
         if axes is None:
             plt = optional("matplotlib.pyplot")
 
@@ -222,20 +228,40 @@ class Execution(Displayable, HasFrame, Exportable):
     def _tables(self) -> Sequence[Table]:
         return self.schedule._tables()
 
+    def _shares(self) -> list[str]:
+        """Return who computed how much, where there are few workers."""
+        rows, of = self.schedule.kind == Activity.COMPUTE, self.schedule
+        done = np.bincount(of.machine[rows], of.amount[rows], minlength=len(of.machines))
+        parts = [f"{of.machines[at]} {done[at]:.6g}" for at in np.flatnonzero(done).tolist()]
+        return [f"each worker's share: {', '.join(parts)}"] if len(parts) <= MOST_SHARES else []
+
+    def _verdict(self) -> str:
+        """Return how ``client.map`` compares, as far as that is known."""
+        what = "items" if self.tasks == len(self.results) else f"{self.tasks} chunks"
+        call = f"client.map(function, {what})"
+        if self.client_map_range is None:
+            return f"{call}: no estimate; the times of this run vary too much"
+        low, high = self.client_map_range
+        if low > self.seconds:
+            fewest = self.pays_from or 0
+            since = f" from about {fewest:,} items" if 1 < fewest <= len(self.results) else ""
+            verdict = f"makespan is faster{since}"
+        elif high < self.seconds:
+            verdict = "client.map is at least as fast for this function and so many items"
+        else:
+            verdict = "both take about as long"
+        return f"{call} would take about {low:.3g} to {high:.3g} s; {verdict}"
+
     def __str__(self) -> str:
         lines = [f"measured {self.measured:.4g} s"]
         if self.predicted and self.error is not None:
             lines[0] += f", predicted {self.predicted:.4g} s ({100 * self.error:+.1f} %)"
-        if self.client_map is not None:
-            times = self.client_map / self.seconds if self.seconds > 0 else 1.0
-            what = "items" if self.tasks == len(self.results) else f"{self.tasks} chunks"
-            pays = f"from {self.pays_from:,} items on" if self.pays_from else "for no number"
-            lines += [
+        if self.tasks:
+            lines.append(
                 f"total {self.seconds:.4g} s, of it learning {self.learning:.3g} s, "
-                f"planning {self.planning:.2g} s",
-                f"client.map(function, {what}) would take about {self.client_map:.4g} s, "
-                f"{times:.2g} times as long; this pays {pays}",
-            ]
+                f"planning {self.planning:.2g} s"
+            )
+            lines += [*self._shares(), self._verdict()]
         by_kind: dict[str, list[float]] = {}
         for one in self.errors:
             by_kind.setdefault(one.kind, []).append(one.relative)

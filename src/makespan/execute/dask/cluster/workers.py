@@ -359,5 +359,8 @@ def _scheduler(client: Any) -> str:
 def refuse_no_worker(pool: WorkerPool) -> None:
     """Say so where there is nobody to work."""
     if not pool.members:
-        like = "" if pool.only == ANY else " of those asked for"
+        like, there = "", pool.client.scheduler_info(n_workers=-1)["workers"]
+        if pool.only != ANY:
+            names = ", ".join(sorted(str(each["name"]) for each in there.values()))
+            like = f" of those asked for; there are {names}" if names else " at all"
         raise ExecutionError(f"{_scheduler(pool.client)} has no worker{like}")

@@ -13,7 +13,10 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any
 
+import numpy as np
+
 from makespan.core.errors import ExecutionError, MakespanError
+from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.calibration import MASTER_NAME
 from makespan.execute.dask.cluster.client import on_loop
@@ -27,6 +30,7 @@ from makespan.execute.dask.cluster.workers import (
     refuse_no_worker,
 )
 from makespan.execute.dask.execution import Execution, checked
+from makespan.execute.dealing.costs import Costs
 from makespan.execute.dealing.engine import Engine, Failure
 from makespan.execute.dealing.items import joined
 from makespan.execute.dealing.run import Run
@@ -127,12 +131,41 @@ def _worth(run: Run, names: Sequence[str], seconds: float) -> dict[str, Any]:
     items, costs, chunked = run.items, run.costs, run.job.batched
     rival, tasks = costs.client_map(names, items.load, len(items), chunked)
     lost = max(0.0, seconds - costs.dealt(names, items.load))
-    return {
-        "platform": costs.star(names),
-        "client_map": rival,
-        "tasks": tasks,
+    known = {"platform": costs.star(names), "tasks": tasks}
+    share, error = _computed(run.record.schedule(), costs, names)
+    if error > MOST_WRONG:
+        return known
+    return known | {
+        "client_map": max(share, rival),
+        "client_map_range": (max(share, rival * (1 - error)), max(share, rival * (1 + error))),
         "pays_from": costs.pays_from(names, items.load / len(items), lost, chunked),
     }
+
+
+def _computed(schedule: Schedule, costs: Costs, names: Sequence[str]) -> tuple[float, float]:
+    """Return how long a worker computed on average, and how far the learnt costs are from that.
+
+    Whatever deals the items out, the workers compute about as long together: nothing is faster
+    than that, shared equally. The error is relative, of the sums of each worker.
+    """
+    rows = schedule.kind == Activity.COMPUTE
+    busy, off = 0.0, 0.0
+    for name in (name for name in names if name in schedule.machines):
+        own = np.flatnonzero(rows & (schedule.machine == schedule.machines.index(name)))
+        start, end = schedule.start[own], schedule.end[own]
+        order = np.argsort(start)
+        until = np.maximum.accumulate(end[order])
+        before = np.concatenate([[-np.inf], until[:-1]])
+        busy += float(np.maximum(0.0, until - np.maximum(start[order], before)).sum())
+        took = float((end - start).sum())
+        cost = costs[name].compute.cost
+        off += abs(sum(map(cost.of, schedule.amount[own].tolist())) - took)
+    total = float((schedule.end - schedule.start)[rows].sum())
+    return busy / len(names), off / total if total > 0 else np.inf
+
+
+MOST_WRONG = 0.25
+"""The relative error of learnt costs beyond which nothing is said about ``client.map``."""
 
 
 class Background:
