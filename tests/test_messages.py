@@ -24,8 +24,8 @@ NAMED = re.compile(r"(.*_?(notes?|message|text|said|says|reason|fault|hint)s?|he
 """The names that texts have which people read."""
 LONGEST = 30
 WORDY = re.compile(
-    r"\b((?<![Tt]here )is no [a-z]+(?<!longer)\b(?! more)|that of those|what is missing is|tell no|an? one"
-    r"|the one that)\b"
+    r"\b((?<![Tt]here )is no [a-z]+(?<!longer)\b(?! more)|that of those|what is missing is"
+    r"|tell no|an? one|the one that)\b"
 )
 """What a native engineer does not write."""
 

@@ -21,9 +21,6 @@ LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 def sentences(text: str) -> list[str]:
     """The sentences of a page: of paragraphs, entries of lists, and cells of tables."""
     text = LINK.sub(r"\1", MARK.sub(" code ", text))
-    blocks = re.split(
-        r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s|\n\|?|\|" if "|" in text else r"\n\s*\n", text
-    )
     rows = [line for line in text.split("\n") if line.startswith("|")]
     prose = "\n".join("" if line.startswith(("|", "#")) else line for line in text.split("\n"))
     blocks = re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s", prose)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from makespan import save
-from makespan.core.errors import ExecutionError, InputError
+from makespan.core.errors import InputError
 from makespan.core.schedule import Activity
 from makespan.execute import dask
 from makespan.execute.dask import ItemsFailed
@@ -181,9 +181,7 @@ def test_a_run_without_a_plan_is_drawn(client: Any) -> None:
     plt.close("all")
 
 
-def test_mistakes_about_clients_and_workers_are_named(client: Any) -> None:
-    """The order of the arguments, and the workers that there are."""
+def test_a_client_in_the_place_of_the_data_is_named(client: Any) -> None:
+    """The error says the order of the arguments."""
     with pytest.raises(InputError, match="the order is function, data, client"):
         dask.map(slept_each, client, range(5))
-    with pytest.raises(ExecutionError, match="no worker of those asked for; there are 0, 1, 2"):
-        dask.map(slept_each, range(5), client, workers=["nope"], progress=False)

@@ -212,7 +212,7 @@ def prepared(
     calibration: Calibration | str | os.PathLike[str] | None = None,
 ) -> Iterator[tuple[Any, DaskJob]]:
     """Give the client, and the job that these arguments ask for."""
-    if _is_client(data) or any(map(_is_client, more[:-1])):
+    if _is_client(data) or any(_is_client(each) for each in more[:-1]):
         raise InputError("client: comes last; the order is function, data, client")
     if more and (more[-1] is None or _is_client(more[-1])):
         *more, client = more
