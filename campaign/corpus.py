@@ -33,6 +33,7 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"tasks": 6, "machines": 2},
         {"tasks": 5, "machines": 3, "environment": "uniform"},
         {"tasks": 5, "machines": 3, "environment": "unrelated"},
+        {"tasks": 6, "machines": 2, "equal_counts": True},
     ],
     "partition": [{"resources": 3, "tasks": 10}, {"resources": 2, "tasks": 8, "energy": True}],
     "reduction": [{"machines": 4, "segments": 2, "spread": 0.5}],

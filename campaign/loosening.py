@@ -148,6 +148,10 @@ def fewer_demands(document: Document, rng: random.Random) -> float | None:
     kind = document["kind"]
     if kind == "divisible":
         return _looser_rules(document, rng)
+    if kind == "independent" and ("counts" in document or "sizes" in document):
+        for limit in ("counts", "sizes", "capacity"):
+            document.pop(limit, None)
+        return 1.0
     if kind == "independent" and document["durations"]:
         at = rng.randrange(len(document["durations"]))
         if isinstance(document.get("release"), list):

@@ -99,6 +99,7 @@ LARGER: dict[str, tuple[Any, ...]] = {
     "independent": (
         lambda rng: {"tasks": rng.randint(4, 30), "machines": rng.randint(2, 5)},
         lambda rng: {"tasks": rng.randint(4, 20), "machines": 3, "preemptive": True},
+        lambda rng: {"tasks": rng.randint(4, 20), "machines": 3, "equal_counts": True},
     ),
     "partition": (lambda rng: {"resources": rng.randint(2, 6), "tasks": rng.randint(5, 60)},),
     "reduction": (

@@ -103,8 +103,8 @@ def shuffled(document: Document, rng: random.Random) -> float | None:
         return None
     for each in found:
         order = rng.sample(range(len(each)), len(each))
-        release = document.get("release")
-        for column in (each, release if kind == "independent" else None):
+        beside = [document.get("release"), document.get("sizes")] if kind == "independent" else []
+        for column in (each, *beside):
             if isinstance(column, list) and len(column) == len(order):
                 column[:] = [column[index] for index in order]
     return 1.0
@@ -155,6 +155,8 @@ def one_more_machine(document: Document, rng: random.Random) -> float | None:
     kind = document["kind"]
     if kind == "independent":
         if any(isinstance(each, list) for each in document["durations"]):
+            return None
+        if "counts" in document or isinstance(document.get("capacity"), list):
             return None
         document["machines"] += 1
         if document.get("speeds") is not None:

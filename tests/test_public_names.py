@@ -21,6 +21,7 @@ PLACES = ("*.md", "docs/*.md", "docs/stories/*.md", "docs/notebooks/*.py", "exam
 PAGES = [path for place in PLACES for path in ROOT.glob(place)]
 PACKAGES = {tuple(place.rsplit(".", 1)) for place in PUBLIC if "." in place} | {
     ("makespan", "execute"), ("makespan.execute", "dask"), ("makespan.execute", "mpi"),
+    ("makespan", "balance"),
 }  # fmt: skip
 
 

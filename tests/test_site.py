@@ -6,7 +6,7 @@ import importlib.util
 import re
 import unicodedata
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -202,3 +202,13 @@ def test_search_runs_where_a_site_is_opened_as_files(tmp_path: Path) -> None:
         browser.wait("got.length === 2")
         assert browser.value("got") == [2, 42]
         assert not browser.errors
+
+
+def test_the_file_to_copy_is_offered_as_it_is() -> None:
+    """Byte by byte, and the page leads to it."""
+    hook = module("generate")
+    source = ROOT / "src" / "makespan" / "balance.py"
+    assert hook.downloads() == {"balance.py": source.read_bytes()}
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="balance.md"))
+    text = (ROOT / "docs" / "balance.md").read_text("utf-8")
+    assert "[balance.py](balance.py)" in hook.on_page_markdown(text, page, None, None)

@@ -23,6 +23,8 @@ from makespan.flow.kinds import KINDS, kind_named
 
 ROOT = Path(__file__).parents[2]
 SOURCE = "https://github.com/makespan/makespan/blob/main/"
+DOWNLOADS = {"src/makespan/balance.py": "balance.py"}
+"""Files that are copied from the site, and where they are on it."""
 UPWARDS = re.compile(r"\]\(((?:\.\./)+)([\w./-]+)\)")
 """Links of a page to what is above it."""
 FIGURE = re.compile(r"\]\(benchmarks/(\w+)\.md\)")
@@ -50,9 +52,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "changelog.md": _of_the_root("CHANGELOG.md"),
         "contributing.md": _of_the_root("CONTRIBUTING.md"),
     }
-    for path, text in pages.items():
+    for path, text in {**pages, **downloads()}.items():
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def downloads() -> dict[str, bytes]:
+    """Return the files that pages offer as they are, by their place on the site."""
+    return {place: (ROOT / source).read_bytes() for source, place in DOWNLOADS.items()}
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -61,6 +68,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     def pointed(link: re.Match[str]) -> str:
         outside = link[1].count("../") > depth
+        if outside and link[2] in DOWNLOADS:
+            return f"]({link[1][3:]}{DOWNLOADS[link[2]]})"
         return f"]({SOURCE}{link[2]})" if outside else link[0]
 
     return FIGURE.sub(r"](figures.md#\1)", UPWARDS.sub(pointed, markdown))
@@ -123,7 +132,11 @@ API = {
         "ExecutionError MissingExtra"
     ),
 }
-ENGINES = {"On Dask": "makespan.execute.dask", "On MPI": "makespan.execute.mpi"}
+OTHERS = {
+    "The file to copy": "makespan.balance",
+    "On Dask": "makespan.execute.dask",
+    "On MPI": "makespan.execute.mpi",
+}
 
 
 def api() -> str:
@@ -139,7 +152,7 @@ def api() -> str:
     for place in PUBLIC:
         if place != "makespan":
             parts += _place(f"In `{place}`", place, names_of(place))
-    for title, place in ENGINES.items():
+    for title, place in OTHERS.items():
         parts += _place(title, place, import_module(place).__all__)
     return "".join(parts)
 

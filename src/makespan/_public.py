@@ -63,6 +63,16 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.divisible.published": ("fractions",),
         "makespan.divisible.published.rounds": ("merge_rounds", "output_rounds", "threshold"),
     },
+    "makespan.execute": {
+        "makespan.execute.dealing.items": ("Files",),
+        "makespan.execute.execution": ("Execution", "ItemsFailed"),
+        "makespan.execute.pools.executor": ("Executor",),
+        "makespan.execute.pools.map": ("forget", "imap", "map"),
+    },
+    "makespan.independent": {
+        "makespan.independent.batching": ("micro_batches",),
+        "makespan.independent.experts": ("Placement", "place_experts"),
+    },
     "makespan.partition": {
         "makespan.partition.model.curves": ("Curve", "Samples"),
     },
@@ -74,7 +84,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.taskgraph.generate": ("graphs",),
     },
 }
-"""By place and module; the engines, ``makespan.execute.dask`` and ``.mpi``, list their own."""
+"""By place and module; ``makespan.execute.dask`` and ``.mpi`` list their own."""
 
 
 def lazily(place: str) -> Callable[[str], Any]:

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from makespan.execute import remote
-from makespan.execute.dask.cluster.pickles import outcome_of
 from makespan.execute.dealing.engine import Outcome
+from makespan.execute.pickles import outcome_of
 from makespan.execute.remote import FileChunk
 from tests.execute import functions
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from makespan import IndependentTasks, lower_bound
 from makespan.independent.bounds import grain
-from tests.oracles import independent_preemptive, independent_unlike
+from tests.oracles import independent_counts, independent_preemptive, independent_unlike
 
 MAX_TASKS = 7
 MAX_ASSIGNMENTS = 5_000
@@ -22,8 +22,13 @@ ROUNDING = Fraction(1, 10**12)
 def random_problem(rng: random.Random) -> IndependentTasks:
     """Return a few tasks: ties, zeros, near ties, decimals, or of very different magnitudes.
 
-    A third is on machines that differ, some are released later, some may be cut.
+    A third is on machines that differ, some are released later, some may be cut; of some, the
+    machines have limits.
     """
+    if rng.random() < 0.15:
+        limited = independent_counts.limited_problem(rng)
+        if independent_counts.least_makespan(limited) is not None:
+            return limited
     found = _started_at_once(rng)
     cut, late = found.preemptive or rng.random() < 0.2, rng.random() < 0.4
     if cut and (late or not found.identical):  # compared with a linear programme
@@ -89,6 +94,9 @@ def covers(problem: Any) -> bool:
     if not isinstance(problem, IndependentTasks) or len(problem.durations) > MAX_TASKS:
         return False
     plans = problem.machine_count ** len(problem.durations)
+    if problem.limited:
+        some = plans <= MAX_ASSIGNMENTS
+        return some and independent_counts.least_makespan(problem) is not None
     return (
         (problem.identical and problem.release is None)
         or problem.preemptive
@@ -103,6 +111,10 @@ def best(problem: IndependentTasks) -> Fraction:
 
 def _best(problem: IndependentTasks) -> tuple[Fraction, Fraction]:
     """Return the least makespan, and how far, relative to it, that may be off."""
+    if problem.limited:
+        least = independent_counts.least_makespan(problem)
+        assert least is not None
+        return least, Fraction(0)
     if problem.preemptive:
         return independent_preemptive.least_makespan(problem)
     if not problem.identical or problem.release is not None:

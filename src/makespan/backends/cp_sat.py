@@ -229,14 +229,10 @@ def search(
 
     Parameters
     ----------
-    model
-        A built model, with its hint where there is one.
     control
         The clock, the seed, and the progress callback, which is called in this thread.
     in_seconds
         What the objective stands for, for the progress callback; None: nothing is reported.
-    workers
-        Threads of the search.
     presolve
         Whether the model is simplified first. With intervals, the presolve of CP-SAT 9.15 has
         been seen to find feasible models infeasible from sums of about 2^31 on.
@@ -260,7 +256,8 @@ def search(
             getattr(solver.parameters, name).extend(value)
         else:
             setattr(solver.parameters, name, value)
-    solver.parameters.random_seed = _seed(control)
+    drawn = control.rng.integers(2**31) if control.seed is None else control.seed % 2**31
+    solver.parameters.random_seed = int(drawn)
     solver.parameters.catch_sigint_signal = False  # Ctrl-C is the control's
     if control.remaining is not None and math.isfinite(control.remaining):
         solver.parameters.max_time_in_seconds = control.remaining
@@ -290,12 +287,6 @@ def search(
 
 def _nothing(variable: Any) -> int:
     raise ValueError(f"there is no solution to read {variable} from")
-
-
-def _seed(control: Control) -> int:
-    if control.seed is None:
-        return int(control.rng.integers(2**31))
-    return control.seed % 2**31
 
 
 def _watched(

@@ -17,9 +17,9 @@ import numpy as np
 
 from makespan.backends.answer import Answer, Verdict, answer_of
 from makespan.backends.highs import Programme
+from makespan.backends.repeated import begun
 from makespan.core.control import Control
 from makespan.core.sensitivity import Rate
-from makespan.core.system.startup import startup
 
 APART = 1e-7
 """Numbers that are nearer to a limit than that, or dual values to 0, may as well be there."""
@@ -29,18 +29,10 @@ class Sides:
     """The optimum of a linear programme, and how it changes on the way to others."""
 
     def __init__(self, programme: Programme) -> None:
-        with startup():
-            import highspy
-        self._highspy = highspy
         self._programme = programme
-        self._highs = highs = highspy.Highs()
-        highs.silent()
-        highs.setOptionValue("presolve", "off")
-        highs.setOptionValue("threads", 1)
-        for side in ("primal", "dual"):
-            highs.setOptionValue(f"{side}_feasibility_tolerance", 1e-9)
+        self._highspy, self._highs = begun(1e-9)
         self.answer = self._solved(programme, None)
-        self._basis = highs.getBasis()
+        self._basis = self._highs.getBasis()
         self._differentiable = self.answer.found and self._is_unique()
 
     def change(self, other: Programme) -> float | None:

@@ -106,7 +106,7 @@ class Repeated:
         raise Unsolved(f"HiGHS left a small linear programme unsolved: {status}")
 
 
-def begun() -> tuple[Any, Any]:
+def begun(tolerance: float = TOLERANCE) -> tuple[Any, Any]:
     """Return the module of HiGHS, and an instance for small programmes that are solved often."""
     with startup():
         import highspy
@@ -116,8 +116,8 @@ def begun() -> tuple[Any, Any]:
     for option, value in (
         ("presolve", "off"),
         ("threads", 1),
-        ("primal_feasibility_tolerance", TOLERANCE),
-        ("dual_feasibility_tolerance", TOLERANCE),
+        ("primal_feasibility_tolerance", tolerance),
+        ("dual_feasibility_tolerance", tolerance),
     ):
         highs.setOptionValue(option, value)
     return highspy, highs

@@ -39,6 +39,7 @@ COMMANDS = {
     "gpus": "Split a batch over GPUs with measured costs, and say how in a sentence.",
     "simulate": "Replay a plan under random errors: how its makespan varies.",
     "calibrate": "Measure a Dask cluster or MPI ranks, and write the problem.",
+    "map": "Apply a function to items on any pool of workers, and measure it.",
     "run": "Run a plan on a Dask cluster or by MPI, and measure it.",
     "plot": "Draw a result or a problem, or make a page of it.",
     "serve": "Open a page to plan with, and answer requests of programs.",

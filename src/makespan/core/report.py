@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -36,6 +37,19 @@ class Violation:
 
     def __str__(self) -> str:
         return one_line(f"{self.rule}: {self.message}")
+
+
+def broken(
+    rule: str, message: str, rows: Iterable[Any] = (), times: Iterable[Any] = (), excess: Any = None
+) -> Violation:
+    """Return a violation, of numbers of NumPy, too; the excess is that of two times, if omitted."""
+    moments = tuple(map(float, times))
+    if excess is None:
+        excess = abs(moments[1] - moments[0]) if len(moments) == 2 else 0.0
+    return Violation(
+        rule=rule, message=message, activities=tuple(map(int, rows)), times=moments,
+        excess=float(excess),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

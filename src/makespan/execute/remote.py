@@ -1,6 +1,6 @@
 """What happens on a worker: a function meets a chunk.
 
-The text of this file travels (:mod:`makespan.execute.dask.cluster.travel`): it imports nothing of
+The text of this file travels (:mod:`makespan.execute.travel`): it imports nothing of
 makespan, and of Dask only inside functions. What it gives back are values of Python's own.
 """
 
@@ -10,10 +10,12 @@ import asyncio
 import logging
 import operator
 import pickle
+import sys
 import tempfile
 import threading
 import time
 import traceback
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
@@ -72,6 +74,12 @@ class FileChunk(NamedTuple):
             yield paths
 
 
+class Here(NamedTuple):
+    """Items of the process that works on them, as they are."""
+
+    items: Any
+
+
 class Input(NamedTuple):
     """The place of what a future of Dask's holds, which Dask brings to the worker."""
 
@@ -119,11 +127,12 @@ class Share:
     Those are the items from ``next`` up to ``end``; ``since`` is when a thread last took some.
     """
 
-    __slots__ = ("_items", "_loading", "_low", "end", "lock", "next", "since")
+    __slots__ = ("_items", "_loading", "_low", "_users", "end", "lock", "next", "since")
 
     def __init__(self, low: int, high: int) -> None:
         self._low, self.next, self.end = low, low, high
         self._items: Any = None
+        self._users = 0
         self.since = 0.0
         self.lock, self._loading = threading.Lock(), threading.Lock()
 
@@ -134,17 +143,56 @@ class Share:
             self.since = time.time()
             return range(first, self.next)
 
-    def items(self, chunk: Any, low: int, high: int) -> Any:
-        """Return items of the chunk, which is unpickled once."""
+    def _all_items(self, chunk: Any) -> Any:
+        """Return the items of the chunk, which is unpickled once."""
+        if isinstance(chunk, Here):
+            return chunk.items
         with self._loading:
-            found = self._items
-            if found is None:
-                found = pickle.loads(chunk[0]) if isinstance(chunk, list) else chunk
-            self._items = found if self.next < self.end else None  # others need them, too
-        first, last = low - self._low, high - self._low
+            if self._items is None:
+                self._items = _unpacked(chunk)
+            return self._items
+
+    def _forget(self, users: int = 0) -> None:
+        """Let go of the items where nobody needs them any more; so many more work on them."""
+        with self.lock:
+            self._users += users
+            if not self._users and self.next >= self.end:
+                self._items = None
+
+    def items(self, chunk: Any, low: int, high: int) -> Any:
+        """Return some items of the chunk."""
+        found, first, last = self._all_items(chunk), low - self._low, high - self._low
+        self._forget()
         if isinstance(found, FileChunk):
             return FileChunk(found.names[first:last], found.contents[first:last])
         return found[first:last]
+
+    def each(self, chunk: Any) -> Iterator[tuple[int, Any]]:
+        """Take item after item of the chunk, with its number, while there are any."""
+        items, low = None, self._low
+        self._forget(1)
+        try:
+            while True:
+                with self.lock:
+                    place = self.next
+                    if place >= self.end:
+                        return
+                    self.next = place + 1
+                    self.since = time.time()
+                if items is None:
+                    items = self._all_items(chunk)
+                if isinstance(items, FileChunk):
+                    with _given(self.items(items, place, place + 1)) as (path,):
+                        yield place, path
+                else:
+                    yield place, items[place - low]
+        finally:
+            self._forget(-1)
+
+
+def _unpacked(chunk: Any) -> Any:
+    """Return what was sent: a pickle of items and its buffers, or the items."""
+    return pickle.loads(chunk[0], buffers=chunk[1:]) if isinstance(chunk, list) else chunk
 
 
 _shares: dict[str, Share] = {}
@@ -186,7 +234,7 @@ class Pickled:
 
 @Sent
 def work(
-    function: bytes,
+    function: bytes | Call,
     chunk: Any,
     key: str,
     low: int,
@@ -195,19 +243,20 @@ def work(
     parts: int = 1,
     inputs: Mapping[Any, Any] | None = None,
     leaves: bool = True,
-) -> tuple[tuple[tuple[int, int], ...], Any, tuple[FailureText, ...], float, float]:
+) -> tuple[tuple[tuple[int, int], ...], Any, tuple[FailureText, ...], float, float, bytes]:
     """Apply a pickled function to items of a chunk, which holds those from ``low`` to ``high``.
 
     So many ``parts`` of it are called side by side. Each takes the next item until none is left or
     the rest is taken back (:func:`taken_back`); where ``batched``, its share at once. ``inputs`` is
     what the futures in the items hold. Returns the first and the last but one of the items in each
-    row of them, the results, what failed, and when the worker's clock showed the start and the end;
-    the items beside one that fails are computed all the same. Results that leave the process are
-    plain or :class:`Pickled`: what can't be pickled never meets a connection of Dask's, which would
-    be out of step from then on.
+    row of them, the results, what failed, when the worker's clock showed the start and the end, and
+    the seconds of each item where it is computed alone, as 32-bit floats. The items beside one that
+    fails are computed all the same. Results that leave the process are plain or :class:`Pickled`:
+    what can't be pickled never meets a connection of Dask's, which would be out of step from then
+    on.
     """
-    recipe = _function(function)
-    start = time.time()
+    recipe = _function(function) if isinstance(function, bytes) else function
+    start, seconds = time.time(), array("f")
     share = _share(key, low, high)
     call = recipe.made(inputs or {}, batched)
     if batched:
@@ -215,10 +264,10 @@ def work(
         with _given(share.items(chunk, mine.start, mine.stop)) as items:
             places, (values, failures) = [*mine], _batch(call, items, mine.start)
     else:
-        places, values, failures = _each(call, _taken(share, chunk))
+        places, values, failures, seconds = _each(call, share.each(chunk))
     if leaves:
         values = _leaving(values, places, failures)
-    return _rows(places), values, tuple(failures), start, time.time()
+    return _rows(places), values, tuple(failures), start, time.time(), seconds.tobytes()
 
 
 def taken_back(chunks: Sequence[tuple[str, int, int]], kept: float) -> list[tuple[int, int, float]]:
@@ -302,13 +351,16 @@ def replaced(value: Any, other: Callable[[Any], Any]) -> Any:
 
 
 def _awaited(function: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
-    """Call an asynchronous function on the worker's event loop, as Dask does."""
-    from distributed import get_worker
+    """Call an asynchronous function on the worker's event loop, as Dask does, or on its own."""
+    try:
+        loop = sys.modules["distributed"].get_worker().loop.asyncio_loop
+    except (KeyError, ValueError):  # not a worker of Dask's
+        return asyncio.run(function(*inputs, **named))
 
     async def ended() -> Any:
         return await function(*inputs, **named)
 
-    return asyncio.run_coroutine_threadsafe(ended(), get_worker().loop.asyncio_loop).result()
+    return asyncio.run_coroutine_threadsafe(ended(), loop).result()
 
 
 def _call_with_retries(function: Callable[[Any], Any], retries: int, item: Any) -> Any:
@@ -342,13 +394,6 @@ def _function(pickled: bytes) -> Call:
     return call
 
 
-def _taken(share: Share, chunk: Any) -> Iterator[tuple[int, Any]]:
-    """Give item after item of a chunk, with its number, while there are any."""
-    while taken := share.take():
-        with _given(share.items(chunk, taken.start, taken.stop)) as items:
-            yield taken.start, items[0]
-
-
 @contextmanager
 def _given(items: Any) -> Iterator[Any]:
     """Give items as the function gets them: files as paths."""
@@ -361,6 +406,8 @@ def _given(items: Any) -> Iterator[Any]:
 
 def _rows(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """Return where the items in a row begin, and end."""
+    if places and places[-1] - places[0] == len(places) - 1:  # taken in their order
+        return ((places[0], places[-1] + 1),)
     firsts = [p for n, p in enumerate(places) if not n or places[n - 1] != p - 1]
     lasts = [p + 1 for n, p in enumerate(places) if n + 1 == len(places) or places[n + 1] != p + 1]
     return tuple(zip(firsts, lasts, strict=True))
@@ -378,16 +425,18 @@ def _batch(call: Callable[[Any], Any], items: Any, first: int) -> tuple[Any, lis
 
 def _each(
     call: Callable[[Any], Any], items: Iterable[tuple[int, Any]]
-) -> tuple[list[int], Any, list[FailureText]]:
-    places, values, failures = [], [], []
+) -> tuple[list[int], Any, list[FailureText], array[float]]:
+    places, values, failures, seconds = [], [], [], array("f")
     for index, item in items:
+        begun = time.perf_counter()
         places.append(index)
         try:
             values.append(call(item))
         except (Exception, SystemExit) as error:  # Dask's worker would end, and all that it has
             values.append(None)
             failures.append(failure(index, index, error))
-    return places, values, failures
+        seconds.append(time.perf_counter() - begun)
+    return places, values, failures, seconds
 
 
 def _whole(values: Any, count: int) -> Any:
@@ -442,11 +491,11 @@ def _dumps(value: Any, buffers: list[pickle.PickleBuffer] | None = None) -> byte
             return data
     except Exception as error:
         log.debug("pickle can't hold %s: %s", type(value), error)
-    from distributed.protocol.pickle import dumps
+    import cloudpickle
 
     if buffers:
         buffers.clear()
-    return bytes(dumps(value, buffer_callback=keep))
+    return bytes(cloudpickle.dumps(value, protocol=5, buffer_callback=keep))
 
 
 def failure(first: int, last: int, error: BaseException) -> FailureText:

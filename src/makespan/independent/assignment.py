@@ -13,6 +13,7 @@ from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.numeric.jit import loop
 from makespan.core.schedule import Schedule
 from makespan.independent.bounds import grain
+from makespan.independent.limits import kept
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
@@ -31,19 +32,65 @@ def assigned(
     tasks = problem.by_release if order is None else order
     on = machine[tasks]
     seconds = problem.seconds_on(tasks, on)
-    some = seconds > 0
+    some = (seconds > 0) | problem.limited
     if problem.release is not None:
         some |= problem.release[tasks] > 0
     return scheduled(problem, tasks[some], seconds[some], on[some])
 
 
-def first_machines(problem: IndependentTasks, control: Control) -> Integers:
-    """Return the machine of each task in the best plan so far, else the fastest of each."""
+def first_machines(problem: IndependentTasks, control: Control) -> Integers | None:
+    """Return the machine of each task in the best plan so far, else the fastest of each.
+
+    With limits it is a plan of least total seconds; None where its sizes are too much.
+    """
     machine: Integers = problem.table.argmin(axis=1)
     if control.incumbent is not None and control.incumbent.schedule is not None:
         plan = control.incumbent.schedule
         machine[plan.item] = plan.machine
+    elif problem.limited and not kept(problem, machine):
+        found = _least_total(problem, control)
+        return found if found is not None and kept(problem, found) else None
     return machine
+
+
+def _least_total(problem: IndependentTasks, control: Control) -> Integers | None:
+    """Return the machines of least total seconds that keep the counts; None where there are none.
+
+    A flow: the vertex of the linear programme is whole.
+    """
+    table = problem.table
+    longest = float(table[np.isfinite(table)].max(initial=0.0)) or 1.0
+    task, machine = np.nonzero(np.isfinite(table))
+    programme = Programme()
+    share = np.full(table.shape, -1)
+    share[task, machine] = programme.variables(
+        len(task), cost=table[task, machine] / longest, upper=1.0
+    )
+    programme.rows(share, 1.0, low=1.0, high=1.0)
+    limit_counts(programme, problem, share)
+    answer = programme.solve(control)
+    if not answer.found:
+        return None
+    values = np.zeros(table.shape)
+    values[task, machine] = answer.values
+    found: Integers = values.argmax(axis=1)
+    return found
+
+
+def limit_counts(programme: Programme, problem: IndependentTasks, share: Integers) -> None:
+    """Keep the number of tasks on each machine within its limits, and their sizes.
+
+    ``share`` holds the variable of each task (row) on each machine, -1 where there is none.
+    """
+    if problem.counts is not None:
+        least, most = (limit.astype(np.float64) for limit in problem.count_limits)
+        programme.rows(share.T, 1.0, low=least, high=most)
+    if problem.sizes is not None and problem.capacity is not None:
+        largest = float(problem.sizes.max(initial=0.0)) or 1.0
+        some = np.flatnonzero(np.isfinite(problem.capacity))
+        programme.rows(
+            share.T[some], problem.sizes / largest, high=problem.capacity[some] / largest
+        )
 
 
 def below(problem: IndependentTasks, makespan: float) -> float:
@@ -53,13 +100,19 @@ def below(problem: IndependentTasks, makespan: float) -> float:
 
 
 def assignments(
-    table: Floats, longest: float, *, integer: bool, release: Floats | None = None
+    table: Floats,
+    longest: float,
+    *,
+    integer: bool,
+    release: Floats | None = None,
+    limited: IndependentTasks | None = None,
 ) -> tuple[Programme, Integers, Integers]:
     """Return the programme of the least end of the longest machine.
 
     No task is on a machine where it takes more than ``longest``. With it, the task and the machine
     of the first variables. That end is the variable behind them, and where there are releases,
-    what machines have to do after each, the first machine's first.
+    what machines have to do after each, the first machine's first. ``limited`` is the problem whose
+    limits are kept.
     """
     task, machine = np.nonzero(table <= longest)
     programme = Programme()
@@ -68,6 +121,8 @@ def assignments(
     load = programme.variables(1, cost=1.0)
     programme.rows(share, 1.0, low=1.0, high=1.0)
     machines = table.shape[1]
+    if limited is not None:
+        limit_counts(programme, limited, share)
     if release is None:
         programme.rows(
             np.column_stack([share.T, np.repeat(load, machines)]),

@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 
+from makespan import balance
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound
+from makespan.independent.limits import tightened
 from makespan.independent.problem import IndependentTasks
 
 AVERAGE = "McNaughton 1959"
@@ -27,6 +29,10 @@ FASTEST = (
 )
 RELEASED = (
     "what is left at a release, of tasks that had run alone since theirs: Horn 1974; Carlier 1987"
+)
+COUNTED = (
+    "of the j longest tasks two run together, or each beside as few of the shortest as a machine "
+    "may have: after Dell'Amico and Martello 2001"
 )
 ROUNDING = 1e-13
 MAX_STACKED = 100
@@ -58,6 +64,8 @@ def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:
 
     Complexity: O(n log n), of a table O(n m).
     """
+    if problem.limited:
+        return (*_from_the_start(problem), *_of_counts(problem))
     if problem.release is None:
         return _from_the_start(problem)
     least = problem.least_seconds
@@ -74,6 +82,15 @@ def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:
         ),
     )
     return (*_from_the_start(problem), *released)
+
+
+def _of_counts(problem: IndependentTasks) -> tuple[Bound, ...]:
+    """Return the bound by numbers of tasks, on identical machines."""
+    if not problem.identical or problem.counts is None or not len(problem.durations):
+        return ()
+    least, machines = tightened(problem)[0], problem.useful_machines
+    value = balance.lower_bound(problem.durations.tolist(), min(least), machines)
+    return (Bound(value=value, name="longest tasks by counts", source=COUNTED),)
 
 
 def best_bound(problem: IndependentTasks) -> float:

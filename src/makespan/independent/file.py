@@ -14,6 +14,7 @@ from makespan.core.inputs.forms import (
     schema_of,
     validated,
 )
+from makespan.independent.model import CAPACITY, COUNT, LEAST, MOST, SIZE
 from makespan.independent.problem import DURATION, ENTRY, MACHINES, RELEASE, SPEED, IndependentTasks
 
 
@@ -31,6 +32,19 @@ class Durations(Column):
         return Table(DURATION, ENTRY).checked(values) if rows else Column.checked(self, values)
 
 
+class Counts(Value):
+    """A word, a number for all machines, a list of one for each, or a table of both limits."""
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        column = Column(COUNT).__get_pydantic_json_schema__(schema, handler)
+        table = {"type": "object", "properties": {LEAST: column, MOST: column}}
+        return {"anyOf": [{"const": "equal"}, column, {**table, "additionalProperties": False}]}
+
+    def checked(self, value: Any) -> Any:
+        """Return what was read: the problem checks it."""
+        return value
+
+
 class IndependentForm(ProblemForm):
     """Independent tasks on machines: identical, uniform (speeds) or unrelated (a table)."""
 
@@ -40,6 +54,9 @@ class IndependentForm(ProblemForm):
     speeds: Annotated[Any, Column(SPEED, one_for_all=False)] = None
     release: Annotated[Any, Column(RELEASE)] = 0.0
     preemptive: bool = False
+    counts: Annotated[Any, Counts(COUNT)] = None
+    sizes: Annotated[Any, Column(SIZE, one_for_all=False)] = None
+    capacity: Annotated[Any, Column(CAPACITY)] = None
     names: list[str] | None = None
 
 
@@ -64,6 +81,9 @@ def read(data: Mapping[str, Any]) -> IndependentTasks:
         speeds=form.speeds,
         release=form.release,
         preemptive=form.preemptive,
+        counts=form.counts,
+        sizes=form.sizes,
+        capacity=form.capacity,
         names=form.names,
         options=form.options,
     )
@@ -86,6 +106,13 @@ def write(problem: IndependentTasks) -> dict[str, Any]:
         data["speeds"] = problem.speeds.tolist()
     if problem.release is not None:
         data["release"] = problem.release.tolist()
+    if problem.counts is not None:
+        data["counts"] = problem.counts
+    if problem.sizes is not None and problem.capacity is not None:
+        data["sizes"] = problem.sizes.tolist()
+        room = problem.capacity
+        alike = len(room) > 0 and bool((room == room[0]).all())
+        data["capacity"] = float(room[0]) if alike else room.tolist()
     if problem.names is not None:
         data["names"] = list(problem.names)
     if problem.options:

@@ -55,6 +55,7 @@ def generate(
     spread: float = 1.0,
     environment: str = "identical",
     preemptive: bool = False,
+    equal_counts: bool = False,
 ) -> IndependentTasks:
     """Return tasks with random durations.
 
@@ -80,6 +81,8 @@ def generate(
         ``"unrelated"``: a duration of its own on each machine. Triplets are for identical ones.
     preemptive
         Whether the tasks may be cut.
+    equal_counts
+        Whether all machines run equally many tasks, but for one.
 
     Raises
     ------
@@ -118,7 +121,10 @@ def generate(
     speeds = rng.integers(1, FASTEST, machines, endpoint=True) if environment == "uniform" else None
     if environment == "unrelated" and tasks:
         durations = durations.reshape(tasks, machines)
-    return IndependentTasks(machines, durations, speeds=speeds, preemptive=preemptive)
+    counts = "equal" if equal_counts else None
+    return IndependentTasks(
+        machines, durations, speeds=speeds, preemptive=preemptive, counts=counts
+    )
 
 
 def _triplets(rng: np.random.Generator, machines: int, total: int) -> Floats:

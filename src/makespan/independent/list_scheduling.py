@@ -6,11 +6,13 @@ import heapq
 
 import numpy as np
 
+from makespan import balance
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.numeric.jit import loop
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Schedule
+from makespan.independent.limits import NoPlace, room_of, tightened
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
@@ -22,23 +24,31 @@ def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Sched
     """Start ``tasks`` in this order, each on the machine that is free first (lowest on ties).
 
     ``seconds`` are their durations. Tasks of duration 0 are left out: they take no machine's time.
-    Where there are releases, the first of the tasks that are there is next.
+    Where there are releases, the first of the tasks that are there is next. Where there are limits,
+    a machine that may not take the task is passed over.
+
+    Raises
+    ------
+    NoPlace
+        Where all machines are passed over.
 
     Complexity: O(n log m).
     """
     if problem.release is not None:
         return _as_released(problem, problem.release, tasks)
+    if problem.limited:
+        limits, fits = tightened(problem), room_of(problem)
+        given = balance.hand_out(problem.durations.tolist(), tasks.tolist(), limits, fits)
+        if given is None:
+            raise NoPlace
+        return scheduled(problem, tasks, seconds, np.array(given, dtype=np.int64))
     if not seconds.all():
         tasks, seconds = tasks[seconds > 0], seconds[seconds > 0]
     if hand_out.pays(len(tasks)):
         at_once, alike = np.zeros(problem.useful_machines), np.ones(problem.useful_machines)
         return scheduled(problem, tasks, seconds, handed_out(seconds, alike, at_once))
-    free = [(0.0, machine) for machine in range(problem.useful_machines)]
-    chosen = []
-    for duration in seconds.tolist():
-        time, machine = free[0]
-        chosen.append(machine)
-        heapq.heapreplace(free, (time + duration, machine))
+    count, machines = len(tasks), problem.useful_machines
+    chosen = balance.hand_out(seconds.tolist(), range(count), ([0] * machines, [count] * machines))
     return scheduled(problem, tasks, seconds, np.array(chosen, dtype=np.int64))
 
 
@@ -93,7 +103,54 @@ def first_plan(problem: IndependentTasks, control: Control) -> Schedule:
     """Return what a search starts from: the best plan of earlier methods, else that of LPT."""
     if control.incumbent is not None and control.incumbent.schedule is not None:
         return control.incumbent.schedule
-    return greedy(problem, *longest_first(problem))
+    return by_longest(problem)
+
+
+def first_plan_if_any(problem: IndependentTasks, control: Control) -> Schedule | None:
+    """Return the same, None where no place was found for a task."""
+    try:
+        return first_plan(problem, control)
+    except NoPlace:
+        return None
+
+
+def by_longest(problem: IndependentTasks) -> Schedule:
+    """Return the plan of LPT; where sizes stop that, of the largest first, by size.
+
+    Raises
+    ------
+    NoPlace
+        Where that is stopped, too.
+    """
+    try:
+        return greedy(problem, *longest_first(problem))
+    except NoPlace:
+        fits = room_of(problem)
+        assert fits is not None, "counts always leave a place"
+        groups = balance.longest_first(fits.sizes, tightened(problem), fits)
+        if groups is None:
+            raise
+        return of_groups(problem, groups)
+
+
+def of_groups(problem: IndependentTasks, groups: list[list[int]]) -> Schedule:
+    """Return the schedule in which each machine runs the tasks of a group, the longest first."""
+    tasks = np.array([task for group in groups for task in group], dtype=np.int64)
+    machine = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    order = np.argsort(-problem.durations[tasks], kind="stable")
+    tasks, machine = tasks[order], machine[order]
+    return scheduled(problem, tasks, problem.durations[tasks], machine)
+
+
+def groups_of(problem: IndependentTasks, schedule: Schedule) -> list[list[int]]:
+    """Return the tasks of each machine that a plan can use."""
+    machine = schedule.machine
+    if problem.alike_limits:
+        machine = np.unique(machine, return_inverse=True)[1]
+    groups: list[list[int]] = [[] for _ in range(problem.useful_machines)]
+    for task, at in zip(schedule.item.tolist(), machine.tolist(), strict=True):
+        groups[at].append(task)
+    return groups
 
 
 @loop(pays_from=100_000)  # tasks

@@ -47,11 +47,23 @@ def _table(problem: IndependentTasks) -> str | None:
     return "durations depend on the machine" if problem.durations.ndim == 2 else None
 
 
+def _limited(problem: IndependentTasks) -> str | None:
+    if not problem.limited:
+        return None
+    return f"{'counts' if problem.counts is not None else 'sizes'} are given"
+
+
+def _sized(problem: IndependentTasks) -> str | None:
+    return None if problem.sizes is None else "sizes are given"
+
+
 PROGRAMMES = Need(f"at most {MAX_PAIRS} pairs of a task and a machine", _many_pairs)
 IDENTICAL = Need("identical machines", _unlike, decisive=True)
 UNLIKE = Need("machines that differ (speeds, or durations on each)", _identical, decisive=True)
 SPEEDS = Need("speeds", _no_speeds, decisive=True)
 SAME_ORDER = Need("machines that are identical, or differ by speeds", _table, decisive=True)
+NO_LIMITS = Need("machines without limits on counts and sizes", _limited)
+NO_SIZES = Need("machines without limits on sizes", _sized)
 NO_PREEMPTION = Need("tasks that run in one piece", _preemptive)
 NO_RELEASES = Need("tasks that are there from the start", _released)
 PREEMPTION = Need("tasks that may be cut (preemptive = true)", _not_preemptive)

@@ -1,17 +1,10 @@
-"""Whether tasks fit on machines within a capacity, and the least capacity within which they do.
-
-Bin completion takes one machine after another. The machine of the longest task left is filled in
-every way that can still be part of a packing: sums that leave more room idle than there is to spare
-are not looked at, nor sets of tasks that others dominate (Martello and Toth 1990, section 8.4; Korf
-2003). Which sums there are is a bit set, a whole number of Python: the dynamic programme for subset
-sums takes a shift for each task.
-"""
+"""The least capacity within which tasks fit on machines: refuted from the bound upward."""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,129 +13,20 @@ from makespan.core.control import Control
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import best_bound
-from makespan.independent.list_scheduling import first_plan
+from makespan.independent.completion import (
+    Completion,
+    CountedCompletion,
+    Group,
+    Limits,
+    Unfinished,
+)
+from makespan.independent.limits import tightened
+from makespan.independent.list_scheduling import first_plan, groups_of
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
 if TYPE_CHECKING:
     from makespan.backends.cp_sat import Scaling
-
-Group = tuple[int, ...]
-
-
-class Unfinished(Exception):
-    """The budget, or the time, was spent before there was a verdict."""
-
-
-class Completion:
-    """Packs durations, whole numbers, on machines that each have the same ``capacity``.
-
-    Parameters
-    ----------
-    capacity
-        What the durations on one machine may add up to.
-    budget
-        So many ways to fill a machine are tried at most.
-
-    >>> Completion(8, 100, Control()).packed((4, 4, 4, 4, 3, 2), 3)
-    [(4, 4), (4, 4), (3, 2)]
-    >>> Completion(7, 100, Control()).packed((4, 4, 4, 4, 3, 2), 3) is None
-    True
-    """
-
-    def __init__(self, capacity: int, budget: int, control: Control) -> None:
-        self.capacity = capacity
-        self._left = budget
-        self._control = control
-        self._failed: set[tuple[int, Group]] = set()
-
-    def packed(self, tasks: Group, machines: int) -> list[Group] | None:
-        """Return the tasks of each machine, or None where they don't fit.
-
-        ``tasks`` are their durations, above 0, the longest first.
-
-        Raises
-        ------
-        Unfinished
-            Where the budget or the time is spent before that is known.
-        """
-        spare = machines * self.capacity - sum(tasks)
-        if spare < 0 or (tasks and tasks[0] > self.capacity):
-            return None
-        if len(tasks) <= machines:
-            return [(task,) for task in tasks]
-        if machines == 1:
-            return [tasks]
-        if (machines, tasks) in self._failed:
-            return None
-        for chosen, rest in self._fillings(tasks, spare):
-            others = self.packed(rest, machines - 1)
-            if others is not None:
-                return [chosen, *others]
-        self._failed.add((machines, tasks))
-        return None
-
-    def _fillings(self, tasks: Group, spare: int) -> Iterator[tuple[Group, Group]]:
-        """Yield ways to fill the machine of the first task, the fullest first, and what is left."""
-        room = self.capacity - tasks[0]
-        sums = [1] * (len(tasks) + 1)  # bit s: tasks from here on have a subset of sum s
-        within = (1 << (room + 1)) - 1
-        for index in range(len(tasks) - 1, 0, -1):
-            sums[index] = (sums[index + 1] | (sums[index + 1] << tasks[index])) & within
-        least = max(0, room - spare)
-        left = sums[1] >> least
-        while left:
-            top = left.bit_length() - 1
-            left ^= 1 << top
-            for chosen in _subsets(tasks, sums, least + top):
-                self._spend()
-                inside = {0, *chosen}
-                rest = tuple(task for index, task in enumerate(tasks) if index not in inside)
-                filling = (tasks[0], *(tasks[index] for index in chosen))
-                if not _dominated(filling[1:], rest, room - least - top):
-                    yield filling, rest
-
-    def _spend(self) -> None:
-        self._left -= 1
-        if self._left < 0 or self._control.expired():
-            raise Unfinished
-
-
-def _dominated(chosen: Group, rest: Group, idle: int) -> bool:
-    """Whether a task that is left would fit in place of a shorter one, or beside them all.
-
-    Exchanging both never makes the rest harder to pack.
-    """
-    if not idle:
-        return False
-    left = sorted(set(rest))
-    return any(task < other <= task + idle for task in {*chosen, 0} for other in left)
-
-
-def _subsets(tasks: Group, sums: Sequence[int], target: int) -> Iterator[list[int]]:
-    """Yield the tasks after the first that add up to ``target``; of equal sets only one."""
-    chosen: list[int] = []
-    index, count = 1, len(tasks)
-    while True:
-        while target and index < count:
-            if not sums[index] >> target & 1:
-                index = count
-            elif tasks[index] <= target and sums[index + 1] >> (target - tasks[index]) & 1:
-                chosen.append(index)
-                target -= tasks[index]
-                index += 1
-            else:
-                index += 1
-        if not target:
-            yield chosen.copy()
-        if not chosen:
-            return
-        last = chosen.pop()
-        target += tasks[last]
-        index = last + 1
-        while index < count and tasks[index] == tasks[last]:
-            index += 1
-
 
 MAX_UNITS = 4_000_000
 """Units of the durations in which a machine may end."""
@@ -158,9 +42,9 @@ TOGETHER = 40
 """Tasks that are packed anew together: those of the longest machine and of a few others."""
 MOST_MACHINES = 5
 
-Decide = Callable[[Group, int, int, int], "list[Group] | None"]
-"""Durations, longest first, machines, a capacity and a budget: the durations on each machine, or
-None where they don't fit; raises ``Unfinished``."""
+Decide = Callable[[Group, Limits, int, int], "list[Group] | None"]
+"""Durations, longest first, the limits of machines, a capacity and a budget: the durations on each
+machine, or None where they don't fit; raises ``Unfinished``."""
 
 
 def least_capacity(problem: IndependentTasks, control: Control, decide: Decide) -> Solution:
@@ -199,23 +83,23 @@ def _packed(
     decide: Decide,
 ) -> Solution:
     """Return the plan, and the bound, with durations in units, rounded down where they are none."""
-    units = scaling.down(problem.durations)
-    groups: list[list[int]] = [[] for _ in range(problem.useful_machines)]
-    used = np.unique(start.machine, return_inverse=True)[1]
-    for task, machine in zip(start.item.tolist(), used.tolist(), strict=True):
-        if units[task]:
-            groups[machine].append(int(units[task]))
-    search = _Search([tuple(group) for group in groups], control)
+    units, counted = scaling.down(problem.durations), problem.counts is not None
+    groups = [
+        tuple(int(units[task]) for task in group if units[task] or counted)
+        for group in groups_of(problem, start)
+    ]
+    limits = tuple(zip(*tightened(problem), strict=True))
+    search = _Search(groups, limits if counted else None, control)
     sums = _sums(search.tasks, search.longest)
     if scaling.exact:
         capacity = scaling.at_least(bound)
     else:
-        rounded = IndependentTasks(problem.machine_count, units)
+        rounded = IndependentTasks(problem.machine_count, units, counts=problem.counts)
         capacity = math.ceil(best_bound(rounded) * (1 - ROUNDING))
     capacity, budget = _next_sum(sums, capacity), FIRST_BUDGET
     while capacity < search.longest and not control.expired():
         try:
-            found = decide(search.tasks, len(groups), capacity, budget)
+            found = decide(search.tasks, limits, capacity, budget)
         except Unfinished:
             search.improve(capacity, tries=budget * len(units) // TASKS_A_TRY)
             budget *= 2
@@ -252,8 +136,8 @@ def _next_sum(sums: int, least: int) -> int:
 class _Search:
     """A plan, the durations of the tasks of each machine, that gets shorter."""
 
-    def __init__(self, groups: list[Group], control: Control) -> None:
-        self.groups = groups
+    def __init__(self, groups: list[Group], limits: Limits | None, control: Control) -> None:
+        self.groups, self._limits = groups, limits
         self.tasks = _longest_first(groups)
         self._control = control
         self._random = random.Random(int(control.rng.integers(2**31)))
@@ -274,16 +158,22 @@ class _Search:
             target = max(capacity, -(-sum(tasks) // len(chosen)))
             while target < top:
                 try:
-                    found = Completion(target, SMALL_BUDGET, self._control).packed(
-                        tasks, len(chosen)
-                    )
+                    found = self._anew(target, tasks, chosen)
                 except Unfinished:
                     found = None
                 if found is not None:
-                    for machine in chosen:
-                        self.groups[machine] = found.pop() if found else ()
+                    found += [()] * (len(chosen) - len(found))
+                    for machine, group in zip(chosen, found, strict=True):
+                        self.groups[machine] = group
                     break
                 target += max(1, (top - target) // 2)
+
+    def _anew(self, capacity: int, tasks: Group, chosen: list[int]) -> list[Group] | None:
+        """Return the tasks of the chosen machines, packed anew."""
+        if self._limits is None:
+            return Completion(capacity, SMALL_BUDGET, self._control).packed(tasks, len(chosen))
+        limits = tuple(self._limits[machine] for machine in chosen)
+        return CountedCompletion(capacity, SMALL_BUDGET, self._control).within(tasks, limits)
 
     def _some(self, longest: int) -> list[int]:
         """Return the longest machine and others at random, that have few tasks together."""

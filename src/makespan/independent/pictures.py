@@ -32,11 +32,14 @@ def picture(problem: IndependentTasks, schedule: Schedule) -> Picture:
     else:
         drawn, row = np.unique(schedule.machine, return_inverse=True)
     busy = np.bincount(row, weights=schedule.end - schedule.start, minlength=len(drawn))
+    counted = np.bincount(row, minlength=len(drawn))
     end = schedule.makespan or 1.0
 
     def row_at(position: int) -> Row:
         share = float(busy[position]) / end
         note = f"busy {percent(share)}" if share > 0 else "idle"
+        if problem.counts is not None:
+            note += f", {counted[position]} tasks"
         return Row(problem.machines[int(drawn[position])], (LANE if share > 0 else "",), note)
 
     def label_at(activity: int) -> str:

@@ -17,6 +17,16 @@ from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
 from makespan.core.system.memory import claim
+from makespan.independent.model import (
+    LEAST,
+    MOST,
+    SIZE,
+    check_counts,
+    check_sizes,
+    checked_capacity,
+    checked_column,
+    checked_counts,
+)
 
 MAX_MACHINES = 10**9
 MACHINES = whole("machines are", high=MAX_MACHINES)
@@ -53,6 +63,13 @@ class IndependentTasks(Pictured):
     preemptive
         Whether a task may be interrupted and continued later, on any machine. Where the machines
         differ, the shares of a task that its pieces do add up to 1.
+    counts
+        How many tasks a machine may run: ``"equal"`` (numbers that differ by at most one), the
+        greatest number for all, a list of one for each machine, or a table of ``least`` and
+        ``most``, each of them one number for all or a list. None: any.
+    sizes, capacity
+        The size of each task, in any unit, and what the sizes on a machine may add up to: one
+        number for all or one for each machine, ``inf`` where there is no limit.
     names
         The tasks' names, where ``durations`` don't name them; else ``T1``, ``T2``, …
     options
@@ -64,7 +81,8 @@ class IndependentTasks(Pictured):
         With every mistake found, each with its place.
 
     Source: Graham et al. 1979, ``P || C_max``, ``P | pmtn | C_max``, ``Q || C_max`` with speeds,
-    ``R || C_max`` with a table, each with ``pmtn`` or ``r_j``, too.
+    ``R || C_max`` with a table, each with ``pmtn`` or ``r_j``, too. With counts: Dell'Amico and
+    Martello 2001, ``P | # <= k | C_max``.
 
     >>> tasks = IndependentTasks(machines=3, durations=[4, 4, 4, 4, 3, 2])
     >>> list(tasks.machines), tasks.machine_count
@@ -73,6 +91,8 @@ class IndependentTasks(Pictured):
     ['build', 'test']
     >>> IndependentTasks(2, [4, 3], speeds=[1, 2]).table.tolist()
     [[4.0, 2.0], [3.0, 1.5]]
+    >>> IndependentTasks(2, [4, 3, 1, 1, 1], counts={"least": 2}).count_limits[0].tolist()
+    [2, 2]
     """
 
     kind: ClassVar[str] = "independent"
@@ -82,6 +102,9 @@ class IndependentTasks(Pictured):
     preemptive: bool = False
     speeds: Floats | None = None
     release: Floats | None = None
+    counts: Any = None
+    sizes: Floats | None = None
+    capacity: Floats | None = None
     names: tuple[str, ...] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -93,6 +116,9 @@ class IndependentTasks(Pictured):
         speeds: ArrayLike | None = None,
         release: ArrayLike | Mapping[str, float] = 0.0,
         preemptive: bool = False,
+        counts: Any = None,
+        sizes: ArrayLike | None = None,
+        capacity: ArrayLike | None = None,
         names: Sequence[str] | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
@@ -102,7 +128,7 @@ class IndependentTasks(Pictured):
             names = list(durations) if names is None else names
             durations = list(durations.values())
         seconds = _checked_durations(mistakes, durations, machines)
-        rates = None if speeds is None else _checked_column(mistakes, "speeds", speeds, SPEED)
+        rates = None if speeds is None else checked_column(mistakes, "speeds", speeds, SPEED)
         if rates is not None and not mistakes and len(rates) != machines:
             mistakes.add("speeds", f"has {len(rates)} entries; there are {machines} machines")
         called = _checked_names(mistakes, names, len(seconds))
@@ -115,8 +141,19 @@ class IndependentTasks(Pictured):
             mistakes.add("speeds", "can't be given beside durations on each machine")
         if options is not None and not isinstance(options, Mapping):
             mistakes.add("options", f"{quoted(options)} is not a table of name = value")
+        if isinstance(sizes, Mapping):
+            sizes = _by_task(mistakes, sizes, called, len(seconds), "sizes")
+        volumes = None if sizes is None else checked_column(mistakes, "sizes", sizes, SIZE)
+        room = checked_capacity(mistakes, capacity, machines)
+        counts = checked_counts(mistakes, counts, machines)
+        if not mistakes:
+            check_sizes(mistakes, len(seconds), volumes, room)
+            for name in (n for n, v in (("counts", counts), ("sizes", sizes)) if v is not None):
+                if preemptive or known is not None:
+                    beside = "where tasks may be cut (preemptive = true)" if preemptive else ""
+                    mistakes.add(name, f"can't be given {beside or 'beside releases'}")
         mistakes.raise_if_any()
-        for kept in (seconds, rates, known):
+        for kept in (seconds, rates, known, volumes):
             if kept is not None:
                 kept.flags.writeable = False
         object.__setattr__(self, "machines", Numbered("M", operator.index(machines), first=1))
@@ -124,8 +161,13 @@ class IndependentTasks(Pictured):
         object.__setattr__(self, "preemptive", preemptive)
         object.__setattr__(self, "speeds", rates)
         object.__setattr__(self, "release", known)
+        object.__setattr__(self, "sizes", volumes)
+        object.__setattr__(self, "capacity", room)
+        object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "names", called)
         object.__setattr__(self, "options", dict(options or {}))
+        if isinstance(counts, dict):
+            check_counts(*self.count_limits, len(seconds), self.machines)
 
     @property
     def tasks(self) -> Sequence[str]:
@@ -139,8 +181,39 @@ class IndependentTasks(Pictured):
 
     @property
     def useful_machines(self) -> int:
-        """The number of machines that a plan can use: no more than there are tasks."""
-        return min(len(self.machines), len(self.durations))
+        """The number of machines that a plan can use: no more than there are tasks.
+
+        All where limits tell the machines apart.
+        """
+        few = min(len(self.machines), len(self.durations))
+        return few if self.alike_limits else len(self.machines)
+
+    @property
+    def limited(self) -> bool:
+        """Whether there are limits on counts or sizes: tasks that take no time have places, too."""
+        return self.counts is not None or self.sizes is not None
+
+    @property
+    def alike_limits(self) -> bool:
+        """Whether all machines have the same limits."""
+        told = self.counts.values() if isinstance(self.counts, dict) else ()
+        room = self.capacity
+        return not any(isinstance(each, list) for each in told) and (
+            room is None or not len(room) or bool((room == room[0]).all())
+        )
+
+    @property
+    def count_limits(self) -> tuple[Integers, Integers]:
+        """The least and the greatest number of tasks of each machine."""
+        tasks, machines = len(self.durations), self.machine_count
+        told = self.counts or {}
+        if told == "equal":
+            told = {LEAST: tasks // machines, MOST: -(-tasks // machines)}
+        least, most = (
+            np.broadcast_to(np.asarray(told.get(name, default), dtype=np.int64), machines)
+            for name, default in ((LEAST, 0), (MOST, tasks))
+        )
+        return least, most
 
     @property
     def identical(self) -> bool:
@@ -187,6 +260,9 @@ class IndependentTasks(Pictured):
             and np.array_equal(self.durations, other.durations)
             and _listed(self.speeds) == _listed(other.speeds)
             and _listed(self.release) == _listed(other.release)
+            and _listed(self.sizes) == _listed(other.sizes)
+            and _listed(self.capacity) == _listed(other.capacity)
+            and self.counts == other.counts
             and self.names == other.names
             and self.options == other.options
         )
@@ -216,14 +292,18 @@ def _checked_names(mistakes: Mistakes, names: Any, tasks: int) -> tuple[str, ...
 
 
 def _by_task(
-    mistakes: Mistakes, release: Mapping[Any, Any], names: Sequence[str] | None, tasks: int
+    mistakes: Mistakes,
+    values: Mapping[Any, Any],
+    names: Sequence[str] | None,
+    tasks: int,
+    place: str = "release",
 ) -> list[Any]:
-    """Return the releases in the order of the tasks, 0 where none is given."""
+    """Return the values in the order of the tasks, 0 where none is given."""
     known = Numbered("T", tasks, first=1) if names is None else names
-    for name in release:
+    for name in values:
         if name not in known:
-            mistakes.add("release", f"{quoted(name)} is not a task{did_you_mean(name, known)}")
-    return [release.get(name, 0.0) for name in known]
+            mistakes.add(place, f"{quoted(name)} is not a task{did_you_mean(name, known)}")
+    return [values.get(name, 0.0) for name in known]
 
 
 def _checked_release(mistakes: Mistakes, release: Any, tasks: int) -> Floats | None:
@@ -237,7 +317,7 @@ def _checked_release(mistakes: Mistakes, release: Any, tasks: int) -> Floats | N
             else None
         )
     before = len(mistakes.found)
-    column = _checked_column(mistakes, "release", release, RELEASE)
+    column = checked_column(mistakes, "release", release, RELEASE)
     if not mistakes and len(column) != tasks:
         mistakes.add("release", f"has {len(column)} entries; there are {tasks} tasks")
     return column if len(mistakes.found) == before and column.any() else None
@@ -246,11 +326,11 @@ def _checked_release(mistakes: Mistakes, release: Any, tasks: int) -> Floats | N
 def _checked_durations(mistakes: Mistakes, durations: Any, machines: Any) -> Floats:
     """Return the durations as an array of their own, a table where they are; note every mistake."""
     if not _has_rows(durations):
-        return _checked_column(mistakes, "durations", durations, DURATION)
+        return checked_column(mistakes, "durations", durations, DURATION)
     rows = []
     for index, row in enumerate(durations):
         place, before = f"durations[{index}]", len(mistakes.found)
-        entries = _checked_column(mistakes, place, row, ENTRY)
+        entries = checked_column(mistakes, place, row, ENTRY)
         if len(mistakes.found) == before:
             if len(entries) != machines:
                 text = f"has {len(entries)} entries; there are {quoted(machines)} machines"
@@ -267,15 +347,3 @@ def _has_rows(durations: Any) -> bool:
     return isinstance(durations, (list, tuple)) and any(
         isinstance(each, (list, tuple, np.ndarray)) for each in durations
     )
-
-
-def _checked_column(mistakes: Mistakes, place: str, values: Any, rule: Rule) -> Floats:
-    """Return a list of numbers as an array of its own; note every mistake."""
-    if isinstance(values, (str, bytes, Mapping)) or not np.iterable(values):
-        mistakes.add(place, f"{quoted(values)} is not a list of numbers; {rule.allowed}")
-        return np.empty(0)
-    if isinstance(values, np.ndarray) and values.ndim != 1:
-        mistakes.add(place, f"has {values.ndim} dimensions; it is one list of numbers")
-        return np.empty(0)
-    values = values if isinstance(values, np.ndarray) else list(values)
-    return np.array(mistakes.column(lambda index: f"{place}[{index}]", values, rule))

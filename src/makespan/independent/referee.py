@@ -38,6 +38,7 @@ def violations(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violat
     yield from _durations(problem, schedule)
     yield from _work(problem, schedule)
     yield from _releases(problem, schedule)
+    yield from _limits(problem, schedule)
     yield from _overlaps(schedule, schedule.machine, "machine", problem)
     if problem.preemptive:
         yield from _overlaps(schedule, schedule.item, "task", problem)
@@ -112,6 +113,35 @@ def _releases(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violati
         )
 
 
+def _limits(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
+    """Yield the machines with too few or too many tasks, or where their sizes are too much."""
+    machines = problem.machine_count
+    if problem.counts is not None:
+        count = np.bincount(schedule.machine, minlength=machines)
+        least, most = problem.count_limits
+        for machine in np.flatnonzero((count < least) | (count > most)).tolist():
+            low, high, runs = int(least[machine]), int(most[machine]), int(count[machine])
+            name = problem.machines[machine]
+            yield Violation(
+                rule="count",
+                message=f"{name} runs {runs} tasks; it may run {low} to {high}",
+                activities=tuple(np.flatnonzero(schedule.machine == machine).tolist()),
+                excess=float(max(low - runs, runs - high)),
+            )
+    if problem.sizes is not None and problem.capacity is not None:
+        sizes = problem.sizes[schedule.item]
+        used = np.bincount(schedule.machine, weights=sizes, minlength=machines)
+        over = used - problem.capacity
+        for machine in np.flatnonzero(over > TOLERANCE * used).tolist():
+            yield Violation(
+                rule="capacity",
+                message=f"the sizes on {problem.machines[machine]} add up to "
+                f"{float(used[machine])!r}; its capacity is {float(problem.capacity[machine])!r}",
+                activities=tuple(np.flatnonzero(schedule.machine == machine).tolist()),
+                excess=float(over[machine]),
+            )
+
+
 def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
     """Yield the tasks that are missing, cut though they may not be, or not done exactly once."""
     wanted = problem.least_seconds
@@ -131,6 +161,8 @@ def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
     some_time = wanted > 0
     if problem.release is not None:
         some_time |= problem.release > 0
+    if problem.counts is not None or problem.sizes is not None:
+        some_time[:] = True  # each has a place, whether it takes time or not
     for task in _found(len(wanted), lambda some: some_time[some] & (rows[some] == 0)):
         yield Violation(
             rule="missing-task",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Floats
 from makespan.core.sensitivity import Copied
+from makespan.independent.model import LEAST, MOST
 from makespan.independent.problem import IndependentTasks
 
 
@@ -19,9 +22,16 @@ def copies(
     for name in machines:
         index = position[name]
         alike: object = () if problem.identical else problem.table[:, index].tobytes()
+        if not problem.alike_limits:
+            least, most = problem.count_limits
+            room = None if problem.capacity is None else float(problem.capacity[index])
+            alike = (alike, int(least[index]), int(most[index]), room)
         if named or alike not in known:
             known.add(alike)
-            found.append(Copied(machine=name, problem=_with_copy(problem, index), optional=True))
+            optional = problem.counts != "equal"
+            found.append(
+                Copied(machine=name, problem=_with_copy(problem, index), optional=optional)
+            )
     return found, ()
 
 
@@ -32,9 +42,24 @@ def _with_copy(problem: IndependentTasks, index: int) -> IndependentTasks:
     return IndependentTasks(
         problem.machine_count + 1,
         durations,
-        speeds=None if speeds is None else np.append(speeds, speeds[index]),
+        speeds=None if speeds is None else _appended(speeds, index),
         release=0.0 if problem.release is None else problem.release,
         preemptive=problem.preemptive,
+        counts=_counts_with_copy(problem, index),
+        sizes=problem.sizes,
+        capacity=None if problem.capacity is None else _appended(problem.capacity, index),
         names=problem.names,
         options=problem.options,
     )
+
+
+def _counts_with_copy(problem: IndependentTasks, index: int) -> Any:
+    """Return the limits with those of a machine once more; the copy may run nothing."""
+    if not isinstance(problem.counts, dict):
+        return problem.counts
+    least, most = (limit.tolist() for limit in problem.count_limits)
+    return {LEAST: [*least, 0], MOST: [*most, most[index]]}
+
+
+def _appended(values: Floats, index: int) -> Floats:
+    return np.append(values, values[index])

@@ -85,6 +85,16 @@ MACHINES = 12
 """Machines up to which the table of who has what is shown."""
 
 
+def finished(
+    problem: Reduction, control: Control, schedule: Schedule, lower_bound: float, *,
+    backwards: bool = False, **facts: Any,
+) -> Solution:  # fmt: skip
+    """Log the sends of a search's plan, and return its solution: stopped, but at the bound."""
+    met = schedule.makespan <= lower_bound * (1 + 1e-12)
+    found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met, **facts)
+    return logged(problem, control, found, backwards=backwards)
+
+
 def logged(
     problem: Reduction, control: Control, solution: Solution, *, backwards: bool = False
 ) -> Solution:
@@ -100,46 +110,35 @@ def logged(
     reverse = backwards and problem.statement.combining
     key = -schedule.end[sends] if reverse else schedule.start[sends]
     copies = np.ones(int(schedule.item.max(initial=0)) + 1, dtype=np.int64)
+    cells: dict[str, str]
+    tables: tuple[Table, ...]
     for row in sends[np.argsort(key, kind="stable")].tolist():
-        _log(problem, control, schedule, row, copies if backwards else None, reverse=reverse)
+        sender = schedule.machines[schedule.machine[row]]
+        receiver = schedule.machines[schedule.peer[row]]
+        start, end = float(schedule.start[row]), float(schedule.end[row])
+        segment = int(schedule.item[row])
+        name, why, cells, tables = segment_name(segment), "", {}, ()
+        if backwards:
+            by_count = np.argsort(copies, kind="stable")[:MACHINES].tolist()
+            rows = tuple((segment_name(each), int(copies[each])) for each in by_count)
+            chosen = by_count.index(segment) if segment in by_count else -1
+            tables = (Table("machines with each segment", ("segment", "machines"), rows, chosen),)
+            why = f" (on {int(copies[segment])} so far)"
+            cells = {"machines that have it": str(int(copies[segment]))}
+            copies[segment] += 1
+        text = f"t = {number(start)}: {sender} sends segment {name} to {receiver}, "
+        control.step(
+            Step(
+                text=f"{text}until {number(end)}{why}",
+                cells={
+                    "from": start, "until": end, "sender": sender, "segment": name,
+                    "to": receiver, **cells,
+                },
+                items={"chosen": (segment,)},
+                slots=(Slot(sender, start, end, "chosen"),),
+                tables=tables,
+                time=None if reverse else start,
+                since=start if reverse else None,
+            )
+        )  # fmt: skip
     return solution
-
-
-def _log(
-    problem: Reduction,
-    control: Control,
-    schedule: Schedule,
-    row: int,
-    copies: np.ndarray | None,
-    *,
-    reverse: bool,
-) -> None:
-    sender = schedule.machines[schedule.machine[row]]
-    receiver = schedule.machines[schedule.peer[row]]
-    start, end = float(schedule.start[row]), float(schedule.end[row])
-    segment = int(schedule.item[row])
-    name = segment_name(segment)
-    tables: tuple[Table, ...] = ()
-    why = ""
-    if copies is not None:
-        by_count = np.argsort(copies, kind="stable")[:MACHINES].tolist()
-        rows = tuple((segment_name(each), int(copies[each])) for each in by_count)
-        chosen = by_count.index(segment) if segment in by_count else -1
-        tables = (Table("machines with each segment", ("segment", "machines"), rows, chosen),)
-        why = f" (on {int(copies[segment])} so far)"
-        copies[segment] += 1
-    control.step(
-        Step(
-            text=f"t = {number(start)}: {sender} sends segment {name} to {receiver}, "
-            f"until {number(end)}{why}",
-            cells={
-                "from": start, "until": end, "sender": sender, "segment": name, "to": receiver,
-                **({"machines that have it": why.strip(" ()").split()[1]} if why else {}),
-            },
-            items={"chosen": (segment,)},
-            slots=(Slot(sender, start, end, "chosen"),),
-            tables=tables,
-            time=None if reverse else start,
-            since=start if reverse else None,
-        )
-    )  # fmt: skip

@@ -15,9 +15,8 @@ counted in :mod:`makespan.reduction.bounding.completions`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -146,7 +145,10 @@ def _whole(value: Any, between: Any, scale: Fraction) -> int:
 def _both_ways(problem: Reduction) -> dict[str, float]:
     """Return the bounds on an all-reduce, whose segments are combined on any machine."""
     least, machines = np.array([problem.sizes.min()]), len(problem.machines)
-    grown = [_from_any(problem, least, part) for part in ("reduce", "broadcast")]
+    grown: list[float] = []
+    for part in ("reduce", "broadcast"):  # of one segment, whatever machine is the root
+        length, period, *_, unit = _Least.of(problem, least, part).in_units()
+        grown.append(float(arrivals(machines, length, period, length)[-1] * unit))
     values = {"growth": sum(grown), "ports": 0.0, "path": 0.0}
     latency, transfer = (least_between(table) for table in (problem.latency, problem.transfer))
     once = float(problem.sizes.sum()) * transfer * (machines - 1)
@@ -176,13 +178,6 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
     known = max(values.values())
     values["completions"] = least_seconds(machines, problem.items, times, known) * (1 - ROUNDING)
     return values
-
-
-def _from_any(problem: Reduction, sizes: Floats, part: Collective) -> float:
-    """Return how long a segment takes at least to or from all, whatever machine is the root."""
-    costs = _Least.of(problem, sizes, part)
-    length, period, _, _, _, unit = costs.in_units()
-    return float(arrivals(len(problem.machines), length, period, length)[-1] * unit)
 
 
 def dealt(problem: Reduction, holds: Any, lacks: Any, *, back: bool) -> dict[str, float]:
@@ -249,8 +244,7 @@ def _one_way(problem: Reduction, sizes: Floats, part: Collective) -> dict[str, f
     return values
 
 
-@dataclass(frozen=True, slots=True)
-class _Least:
+class _Least(NamedTuple):
     """The least times between machines, the least latency at the root, and the sizes."""
 
     latency: Fraction
@@ -270,17 +264,14 @@ class _Least:
         ]
         if problem.grid is None:
             total = Fraction(float(sizes.sum()) * (1 - ROUNDING))
-            latency, transfer, reduce, to_root = map(Fraction, times)
-            return cls(latency, transfer, reduce, to_root, Fraction(float(sizes.min())), total)
+            return cls._make((*map(Fraction, times), Fraction(float(sizes.min())), total))
         unit, parts = problem.grid
-        latency, transfer, reduce, to_root = (
-            round(Fraction(value) / unit) * unit for value in times
-        )
         counts = np.rint(sizes * parts).astype(np.int64)
         least, total = Fraction(int(counts.min()), parts), Fraction(int(counts.sum()), parts)
-        return cls(latency, transfer, reduce, to_root, least, total)
+        costs = (round(Fraction(value) / unit) * unit for value in times)
+        return cls._make((*costs, least, total))
 
-    def in_units(self) -> tuple[int, int, int, int, int, Fraction]:
+    def in_units(self) -> tuple[Any, ...]:
         """Return length, period and transfer of the least segment, the length of the root's own
         copies, the root's time for the rest, and the unit that they are counted in.
 
@@ -293,15 +284,9 @@ class _Least:
         period, rest = bottleneck * self.size, bottleneck * (self.total - self.size)
         port = self.transfer * self.size
         first = self.to_root + (self.transfer + self.reduce) * self.size
-        parts = math.lcm(*(time.denominator for time in (length, period, port, first, rest)))
-        return (
-            int(length * parts),
-            int(period * parts),
-            int(port * parts),
-            int(first * parts),
-            int(max(rest, Fraction(0)) * parts),
-            Fraction(1, parts),
-        )
+        times = length, period, port, first, rest
+        parts = math.lcm(*(time.denominator for time in times))
+        return *(int(max(time, Fraction(0)) * parts) for time in times), Fraction(1, parts)
 
 
 def _least_at_root(table: Any, part: Collective) -> float:

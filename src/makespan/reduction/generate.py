@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -60,58 +61,51 @@ def generate(
         wanted = rng.integers(0, 2, (segments, machines)).astype(bool)
         ends["after"] = [(np.flatnonzero(row) + 1).tolist() for row in wanted]
     given: dict[str, Any] = {"segments": segments, "collective": collective, **ends}
+
+    def around(mean: float, *shape: int) -> np.ndarray:
+        return np.round(mean * rng.uniform(1 - spread, 1 + spread, shape), decimals)
+
     if network is not None:
-        times = latency, transfer, spread, decimals
-        links = _network(rng, machines, network, devices, ports, *times)
-        own = reduce * rng.uniform(1 - spread, 1 + spread, machines) if spread else reduce
-        return Reduction(network=links, reduce=np.round(own, decimals) if spread else own, **given)
+        near = around if spread else None
+        links = _network(machines, network, devices, ports, latency, transfer, near)
+        own = around(reduce, machines) if spread else reduce
+        return Reduction(network=links, reduce=own, **given)
     if spread == 0:
         given |= {"latency": latency, "transfer": transfer, "reduce": reduce}
         return Reduction(machines=machines, **given)
-
-    def around(mean: float, shape: tuple[int, ...]) -> np.ndarray:
-        return np.round(mean * rng.uniform(1 - spread, 1 + spread, shape), decimals)
-
     return Reduction(
         machines=machines,
-        latency=around(latency, (machines, machines)),
-        transfer=around(transfer, (machines, machines)),
-        reduce=around(reduce, (machines,)),
+        latency=around(latency, machines, machines),
+        transfer=around(transfer, machines, machines),
+        reduce=around(reduce, machines),
         **given,
     )
 
 
 def _network(
-    rng: np.random.Generator,
-    machines: int,
-    topology: str,
-    devices: int,
-    ports: str,
-    latency: float,
-    transfer: float,
-    spread: float,
-    decimals: int,
-) -> Interconnect:
-    """Return a network whose links take times around the given ones."""
+    machines: int, topology: str, devices: int, ports: str, latency: float, transfer: float,
+    near: Callable[[float], Any] | None,
+) -> Interconnect:  # fmt: skip
+    """Return a network whose links take the given times, or times ``near`` them."""
     shape = squarish(machines) if topology in ("mesh", "torus") else ()
     if topology == "nodes":
         shape = (machines // max(1, devices), devices)
     fields: dict[str, Any] = {"topology": topology, "shape": shape, "latency": latency}
     fields["ports"] = ports
+
+    def rate(seconds: float) -> float:
+        return 1 / seconds if seconds else np.inf
+
     if topology == "switch":
         fields |= {"topology": "star", "routers": ["switch"]}
-    usual = Interconnect(machines, rate=1 / transfer if transfer else np.inf, **fields)
+    usual = Interconnect(machines, rate=rate(transfer), **fields)
     usual.collect_mistakes(mistakes := Mistakes())
     mistakes.raise_if_any()
-    if not spread or topology in ("complete", "bus"):
+    if near is None or topology in ("complete", "bus"):
         return usual
-
-    def near(mean: float) -> float:
-        return float(np.round(mean * rng.uniform(1 - spread, 1 + spread), decimals))
-
+    nodes = usual.nodes
     fields["links"] = [
-        (usual.nodes[one], usual.nodes[other], 1 / seconds if seconds else np.inf, near(latency))
+        (nodes[one], nodes[other], rate(float(near(transfer))), float(near(latency)))
         for one, other in np.argwhere(np.triu(usual.arcs)).tolist()
-        for seconds in [near(transfer)]
     ]
     return Interconnect(machines, rate=usual.rate, **fields)

@@ -159,6 +159,7 @@ GIVEN_PLAN = Need(
     lambda problem: None if _plan(problem) else "neither destinations nor sequences are given",
 )
 FREE_ORDER = Need("order = 'free'", says("order", "free"))
+FREE_PLAN = (GIVEN_COUNT, OPEN_PLAN, FREE_ORDER)
 BACKFILLING_ORDER = Need("order = 'backfilling' or 'free'", says("order", "backfilling", "free"))
 GREEDY_ORDER = Need("order = 'greedy'", says("order", "greedy"))
 A_REDUCTION = Need("collective = 'reduce'", says("collective", "reduce"))
@@ -184,11 +185,11 @@ MODELLED = Need(
     _unmodelled,
 )
 BY_DUE_DATES = Scope(
-    (AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, ONE_PORT),
+    (AN_ALL_REDUCE, *FREE_PLAN, ONE_PORT),
     (at_most(LOOKS_IN_REACH, "sends times segments", lambda each: sends_in(each) * each.items),),
 )
 ALONG_CRITICAL_PATH = Scope(
-    (GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    FREE_PLAN,
     (UNEVEN_TIMES, at_most(SENDS_IN_REACH, "sends", sends_in)),
 )
 BY_CP_SAT = Scope(

@@ -262,14 +262,12 @@ def platform(
                 node = before
     title = f"network: {len(network):,} machines, {network.topology}"
     title += "" if problem.ports is None else ", a port for each link"
-    shared = () if problem.shared is None else ("one transfer at a time: " + _listed(problem),)
+    shared: tuple[str, ...] = ()
+    if problem.shared is not None:
+        names = [name.removeprefix("the link ") for name in problem.shared.names]
+        more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+        shared = (f"one transfer at a time: {', '.join(names[:6])}{more}",)
     return network_diagram(network, title, notes, carried, shared)
-
-
-def _listed(problem: Reduction) -> str:
-    assert problem.shared is not None
-    names = [name.removeprefix("the link ") for name in problem.shared.names]
-    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
 VIEWS = {"graph": graph, "platform": platform}

@@ -15,7 +15,7 @@ from makespan.core.network.interconnect import Interconnect, Ports, Ways
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
 from makespan.reduction.model import ROOT, Bools, Collective, Statement, links_of, statement_of
-from makespan.reduction.model.validation import Validation
+from makespan.reduction.model.validation import PER_BYTE, Validation
 from makespan.reduction.model.whole_times import common_unit_of
 
 __all__ = ["FIELDS", "ROOT", "Collective", "Order", "Reduction", "Times", "segment_name"]
@@ -316,6 +316,7 @@ class Reduction(Pictured):
     def _divided(self, segments: int, overhead: Any, reduce_overhead: Any) -> Reduction:
         assert self.bytes is not None
         share, network, transfer = self.bytes / segments, self.network, None
+        nothing: dict[str, Any] = dict.fromkeys(PER_BYTE)
         if network is None:
             transfer = _cost(overhead, self.transfer_per_byte, share)
         else:
@@ -326,11 +327,7 @@ class Reduction(Pictured):
             network=network,
             transfer=transfer,
             reduce=_cost(reduce_overhead, self.reduce_per_byte, share),
-            bytes=None,
-            message_overhead=None,
-            transfer_per_byte=None,
-            reduce_per_byte=None,
-            reduce_overhead=None,
+            **nothing,
         )
 
 

@@ -60,12 +60,7 @@ class Sends:
         return len(self.sender)
 
     def take(self, rows: Integers) -> Sends:
-        return Sends(
-            sender=self.sender[rows],
-            receiver=self.receiver[rows],
-            segment=self.segment[rows],
-            final=self.final[rows],
-        )
+        return Sends(**{name: getattr(self, name)[rows] for name in self.__slots__})
 
 
 class Tables(NamedTuple):

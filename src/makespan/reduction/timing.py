@@ -10,6 +10,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
+from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 from makespan.core.simulation import Replay
 from makespan.reduction.problem import Reduction
@@ -155,6 +156,13 @@ def in_order(
     return schedule_of(problem, sends, costs, *settled, earliest=True)
 
 
+def kept_to(problem: Reduction, sends: Sends, *orders: Any) -> Schedule:
+    """Return :func:`in_order` of sends in an order that can be kept to."""
+    schedule = in_order(problem, sends, *orders)
+    assert schedule is not None
+    return schedule
+
+
 def one_by_one(problem: Reduction, schedule: Schedule) -> Sends:
     """Return the sends of a plan in an order in which each is over before the next begins.
 
@@ -165,8 +173,7 @@ def one_by_one(problem: Reduction, schedule: Schedule) -> Sends:
     """
     plan = _Plan.of(problem, schedule)
     order = _behind_the_waited_for(plan.before)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    place = inverse(order)
     waited_for = [*plan.before[:3], *plan.before.sharing.T, *plan.before.all_bringing()]
     if any((place[other[other >= 0]] > place[other >= 0]).any() for other in waited_for):
         starts = schedule.start[plan.send_rows], schedule.start[plan.reduce_rows]

@@ -11,6 +11,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.limits import price_of
 from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.timing import times_of_tasks
 
 SHOWN = 20
 
@@ -22,7 +23,10 @@ def answer(problem: TaskGraph, schedule: Schedule) -> dict[str, Any]:
     are of the copy that ends first, and ``copies`` lists the machines of all copies.
     """
     copies = Copies(problem, schedule) if problem.duplication else None
-    rows = _rows(schedule) if copies is None else copies.row[copies.earliest[copies.earliest >= 0]]
+    rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
+    rows = rows[np.argsort(schedule.item[rows], kind="stable")]
+    if copies is not None:
+        rows = copies.row[copies.earliest[copies.earliest >= 0]]
     tasks = problem.named(schedule.item[rows].tolist())
 
     def by_task(values: Any) -> dict[str, Any]:
@@ -47,20 +51,12 @@ def answer(problem: TaskGraph, schedule: Schedule) -> dict[str, Any]:
 
 def taken(problem: TaskGraph, schedule: Schedule) -> Floats:
     """Return when each task is taken: at its first incoming transfer, else at its start."""
-    rows = _rows(schedule)
-    times = np.zeros(len(problem.dag))
-    times[schedule.item[rows]] = schedule.start[rows]
+    times, _ = times_of_tasks(problem, schedule)
     transfers = np.flatnonzero(schedule.kind == Activity.TRANSFER)
     if problem.is_blocking and len(transfers):
         target = problem.dag.target[schedule.item[transfers]]
         np.minimum.at(times, target, schedule.start[transfers])
     return times
-
-
-def _rows(schedule: Schedule) -> np.ndarray:
-    """Return the rows of tasks, in the order of the tasks."""
-    rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
-    return rows[np.argsort(schedule.item[rows], kind="stable")]
 
 
 def lines(problem: TaskGraph, schedule: Schedule, *, most: int = SHOWN) -> list[str]:

@@ -14,14 +14,10 @@ from makespan.taskgraph.problem import TaskGraph
 
 
 class Inputs(NamedTuple):
-    """The inputs of all copies, those of a copy one after another.
+    """The inputs of all copies, those of a copy one after another: the data of an edge.
 
-    Parameters
-    ----------
-    copy, edge
-        Which copy needs the data of which edge.
-    source, hop
-        The copy that supplies them first in the plan, and the row of the transfer, -1 for none.
+    ``source`` is the copy that supplies them first in the plan, ``hop`` the row of the transfer, -1
+    for none.
     """
 
     copy: Integers
@@ -33,12 +29,8 @@ class Inputs(NamedTuple):
 class Copies:
     """The executions of tasks in a plan, in the order of tasks, then of machines.
 
-    Attributes
-    ----------
-    row, task, machine
-        Row, task and machine of each copy.
-    earliest
-        The copy of each task that ends first, -1 for none; ties go to the lowest machine.
+    ``earliest`` is the copy of each task that ends first, -1 for none; ties go to the lowest
+    machine.
     """
 
     def __init__(self, problem: TaskGraph, schedule: Schedule) -> None:

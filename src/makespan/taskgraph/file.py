@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -118,22 +118,19 @@ class TaskGraphForm(ProblemForm):
 
     def dag(self) -> Dag:
         if self.columns is not None:
-            part = self.columns
-            return Dag.from_arrays(
-                work=part.work, source=part.source, target=part.target, size=part.size,
-                names=part.names, durations=part.durations,
-                release=part.release, deadline=part.deadline, cores=part.cores,
-            )  # fmt: skip
+            return Dag.from_arrays(**dict(self.columns))
         tasks = self.tasks or ()
+        others: dict[str, Any] = {
+            word: {each.name: getattr(each, word) for each in tasks if getattr(each, word) != usual}
+            for word, (_, usual) in PER_TASK.items()
+        }
         return Dag(
             [
                 (task.name, task.work if task.durations is None else task.durations)
                 for task in tasks
             ],
             [(edge.from_, edge.to, edge.size) for edge in self.edges or ()],
-            release={task.name: task.release for task in tasks if task.release},
-            deadline={task.name: task.deadline for task in tasks if task.deadline < math.inf},
-            cores={task.name: task.cores for task in tasks if task.cores != 1},
+            **others,
         )
 
 
@@ -155,20 +152,10 @@ def read(data: Mapping[str, Any]) -> TaskGraph:
     if "kind" not in data and "workflow" in data:
         return on_machines(wfformat.read(data), BYTES_PER_SECOND, {})
     form = validated(TaskGraphForm, data)
+    others = (*(name for name, _ in DEFAULTS), "assignment", "sequence", "options")
+    given: dict[str, Any] = {name: getattr(form, name) for name in others}
     try:
-        return TaskGraph(
-            form.dag(),
-            form.network.network(),
-            communication=form.communication,
-            contention=form.contention,
-            assignment=form.assignment,
-            sequence=form.sequence,
-            duplication=form.duplication,
-            deadline=form.deadline,
-            budget=form.budget,
-            objective=form.objective,
-            options=form.options,
-        )
+        return TaskGraph(form.dag(), form.network.network(), **given)
     except ProblemError as error:
         if form.columns is None:
             raise
@@ -245,7 +232,7 @@ def _edges(dag: Dag) -> list[dict[str, Any]]:
 
 def _columns(dag: Dag) -> dict[str, Any]:
     entry: dict[str, Any] = {"work": dag.work.tolist()}
-    if not _are_default(dag.names):
+    if dag.names != Numbered("T", len(dag), first=1):
         entry["names"] = list(dag.names)
     if len(dag.own):
         entry["durations"] = dag.durations.tolist()
@@ -255,10 +242,6 @@ def _columns(dag: Dag) -> dict[str, Any]:
     if len(dag.source):
         entry |= {name: getattr(dag, name).tolist() for name in ("source", "target", "size")}
     return entry
-
-
-def _are_default(names: Sequence[str]) -> bool:
-    return names == Numbered("T", len(names), first=1)
 
 
 def schema() -> dict[str, Any]:

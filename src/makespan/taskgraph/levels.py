@@ -84,16 +84,8 @@ def levels(dag: Dag, task: Floats, edge: Floats, tail: Floats | None = None) -> 
     >>> levels(dag, dag.work, dag.size).tolist()
     [9.0, 3.0]
     """
-    level = np.zeros(len(dag))
-    longest_paths.run(
-        len(dag) + len(edge),
-        (
-            dag.order[::-1], dag.first_out, dag.successors, task, edge[dag.out_edges],
-            np.zeros(len(dag)) if tail is None else tail,
-        ),
-        (level,),
-    )  # fmt: skip
-    return level
+    edges = dag.first_out, dag.successors
+    return _longest(dag.order[::-1], *edges, task, edge[dag.out_edges], tail)
 
 
 def colevels(dag: Dag, task: Floats, edge: Floats, head: Floats | None = None) -> Floats:
@@ -107,16 +99,18 @@ def colevels(dag: Dag, task: Floats, edge: Floats, head: Floats | None = None) -
     >>> colevels(dag, dag.work, dag.size).tolist()
     [2.0, 9.0]
     """
-    colevel = np.zeros(len(dag))
-    longest_paths.run(
-        len(dag) + len(edge),
-        (
-            dag.order, dag.first_in, dag.predecessors, task, edge[dag.in_edges],
-            np.zeros(len(dag)) if head is None else head,
-        ),
-        (colevel,),
-    )  # fmt: skip
-    return colevel
+    edges = dag.first_in, dag.predecessors
+    return _longest(dag.order, *edges, task, edge[dag.in_edges], head)
+
+
+def _longest(
+    order: Integers, first: Integers, neighbours: Integers, task: Floats, edge: Floats,
+    beyond: Floats | None,
+) -> Floats:  # fmt: skip
+    found, least = np.zeros(len(task)), np.zeros(len(task)) if beyond is None else beyond
+    columns = order, first, neighbours, task, edge, least
+    longest_paths.run(len(task) + len(edge), columns, (found,))
+    return found
 
 
 def tails(problem: TaskGraph) -> Floats | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from makespan.core.registry import Need
+from makespan.core.registry import Need, register
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -15,10 +17,6 @@ def _given(problem: TaskGraph) -> str | None:
         return "objective is 'pareto', for many"
     place = "assignment" if problem.assignment is not None else "sequence"
     return f"{place} is given" if problem.given.anything else None
-
-
-def _no_given(problem: TaskGraph) -> str | None:
-    return None if problem.given.anything else "neither assignment nor sequence is given"
 
 
 def _unequal(problem: TaskGraph) -> str | None:
@@ -51,17 +49,19 @@ def _communication(problem: TaskGraph) -> str | None:
     return f"edges[{int(heavy[0])}].size is {problem.dag.size[heavy[0]]:g}" if len(heavy) else None
 
 
-def _released(problem: TaskGraph) -> str | None:
-    dag = problem.dag
-    late = np.flatnonzero(dag.release > 0)
-    return f"{dag.names[late[0]]} is released at {dag.release[late[0]]:g} s" if len(late) else None
+def _no_task(
+    what: str, text: str, column: Callable[[TaskGraph], Any], unmet: Callable[[Any], Any]
+) -> Need:
+    """Return the need of no task whose entry in a column is such; ``text`` says what it is."""
 
+    def found(problem: TaskGraph) -> str | None:
+        values = column(problem)
+        tasks = np.flatnonzero(unmet(values))
+        return (
+            f"{problem.dag.names[tasks[0]]} {text.format(values[tasks[0]])}" if len(tasks) else None
+        )
 
-def _due(problem: TaskGraph) -> str | None:
-    due = np.flatnonzero(np.isfinite(problem.due))
-    if not len(due):
-        return None
-    return f"{problem.dag.names[due[0]]} has to end by {problem.due[due[0]]:g} s"
+    return Need(what, found)
 
 
 def _tree(problem: TaskGraph) -> str | None:
@@ -74,18 +74,6 @@ def _tree(problem: TaskGraph) -> str | None:
         f"{dag.names[fork]} has {out[fork]} successors and "
         f"{dag.names[join]} has {into[join]} predecessors"
     )
-
-
-def _not_two(problem: TaskGraph) -> str | None:
-    cores = int(problem.network.cores.sum())
-    return None if cores == 2 else f"there are {cores}"
-
-
-def _several_cores(problem: TaskGraph) -> str | None:
-    wide = np.flatnonzero(problem.dag.cores > 1)
-    if not len(wide):
-        return None
-    return f"{problem.dag.names[wide[0]]} needs {problem.dag.cores[wide[0]]}"
 
 
 def few_steps(most: float, text: str, steps: Callable[[TaskGraph], float]) -> Need:
@@ -117,18 +105,31 @@ PRICES = Need(
     "machines with prices",
     lambda problem: None if problem.network.is_priced else "nothing costs anything",
 )
-A_GIVEN_PLAN = Need("a given plan", _no_given)
+A_GIVEN_PLAN = Need(
+    "a given plan",
+    lambda p: None if p.given.anything else "neither assignment nor sequence is given",
+)
 EQUAL_DURATIONS = Need("equal durations of all tasks on all machines", _unequal)
 NO_COMMUNICATION = Need("data that take no time", _communication)
 FOREST = Need("a forest, all edges towards the roots or all away from them", _tree)
-TWO_PROCESSORS = Need("two machines, or one with two cores", _not_two)
+TWO_PROCESSORS = Need(
+    "two machines, or one with two cores",
+    lambda p: None if (n := int(p.network.cores.sum())) == 2 else f"there are {n}",
+)
 OVERLAP = Need(
     "communication beside computation",
     lambda problem: "communication is blocking" if problem.is_blocking else None,
 )
-NO_RELEASES = Need("tasks that are there from the start", _released)
-NO_DEADLINES = Need("tasks without deadlines", _due)
-SINGLE_CORES = Need("tasks on one core each", _several_cores)
+NO_RELEASES = _no_task(
+    "tasks that are there from the start", "is released at {:g} s",
+    lambda problem: problem.dag.release, lambda release: release > 0,
+)  # fmt: skip
+NO_DEADLINES = _no_task(
+    "tasks without deadlines", "has to end by {:g} s", lambda problem: problem.due, np.isfinite
+)
+SINGLE_CORES = _no_task(
+    "tasks on one core each", "needs {}", lambda problem: problem.dag.cores, lambda cores: cores > 1
+)
 NO_CONTENTION = Need(
     "transfers that wait for nothing",
     lambda problem: f"contention is {problem.contention}" if problem.contention != "none" else None,
@@ -172,3 +173,10 @@ QUICKLY_TRIED, QUICKLY_COPIED = (
     for most in (1e6, 1e7)
 )
 """What plain Python plans in some seconds, and compiled loops with copies."""
+
+by_insertion, by_tries = (
+    partial(register, "taskgraph", needs=(NO_GIVEN_PLAN,), reach=(reach,))
+    for reach in (QUICKLY_INSERTED, QUICKLY_TRIED)
+)
+"""Register a method that makes its plan by compiled insertion, or in plain Python."""
+INSERTION = "O((n + e) log n + n m), compiled; O(n m g + e m h) under contention"

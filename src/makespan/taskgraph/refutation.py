@@ -46,14 +46,7 @@ WIDEST_JOIN = 32
 
 
 def refuted_until(problem: TaskGraph, known: float, least: Floats) -> float:
-    """Return a makespan, at least ``known``, that no plan is below.
-
-    Parameters
-    ----------
-    known
-        A lower bound.
-    least
-        The least duration of each task.
+    """Return a makespan, at least ``known``, that no plan is below; ``least`` are durations.
 
     ``known`` is raised by halving what is between it and the time that one machine takes for all.
     Complexity: O((n + e) log w) a round, w the widest join; in all a constant amount of work.

@@ -21,7 +21,7 @@ from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.taskgraph.levels import by_level, ranks
 from makespan.taskgraph.limits import violation
-from makespan.taskgraph.list_scheduling.fallback import cannot_end
+from makespan.taskgraph.list_scheduling.assigned import cannot_end
 from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.problem import TaskGraph
@@ -36,8 +36,6 @@ class Scenarios:
 
     Parameters
     ----------
-    problem
-        What is planned.
     tasks
         Shape (scenarios, tasks, machines); one for all tasks, or machines, stands for as many.
     edges

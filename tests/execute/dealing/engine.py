@@ -9,14 +9,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 import pickle
+from array import array
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 from makespan.execute import remote
-from makespan.execute.dask.cluster.pickles import outcome_of, payload
 from makespan.execute.dealing.engine import Held, Outcome, Packed, Window, WorkerInfo, WorkerLost
 from makespan.execute.dealing.items import Items, joined
+from makespan.execute.pickles import outcome_of, payload
 
 MESSAGE = 0.002  # seconds from the client to a worker, or back
 PER_CALL = 0.001  # seconds of the client for each of them
@@ -127,15 +128,17 @@ class InProcess:
             begun, low, high = self._time(), held.packed.low, held.packed.high
             share = remote._share(held.key, low, high)
             parts = min(self.threads, high - low)
-            places, pieces, failures = [], [], []
+            places, pieces, failures, seconds = [], [], [], array("f")
             while taken := share.take(-(-(high - low) // parts) if self._batched else 1):
-                values, failed = await self._called(worker, held, share, taken)
+                (values, failed), slept = await self._called(worker, held, share, taken)
                 places += taken
+                seconds += array("f", [slept / len(taken)]) * len(taken)
                 pieces.append(values)
                 failures += failed
                 if self._batched:
                     break
             found = remote._rows(places), joined(pieces), (*failures,), begun, self._time()
+            found = *found, seconds.tobytes()
             if not done.done():
                 done.set_result(outcome_of(*found))
 
@@ -148,14 +151,15 @@ class InProcess:
                 if self._batched:
                     found = remote._batch(self._call, items, taken.start)
                 else:
-                    found = remote._each(self._call, zip(taken, items, strict=True))[1:]
+                    found = remote._each(self._call, zip(taken, items, strict=True))[1:3]
         except Dies:
             pass
-        await asyncio.sleep(self._slept)
+        slept = self._slept
+        await asyncio.sleep(slept)
         if found is None:
             self.die(worker.name)
             await asyncio.sleep(0.0)  # cancelled
-        return found
+        return found, slept
 
     def join(self, name: str) -> None:
         """Let a worker join."""

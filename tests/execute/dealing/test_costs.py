@@ -103,24 +103,3 @@ def test_the_platform_is_what_was_learnt() -> None:
     star = Costs.of(workers, 1000.0).star(["a"])
     assert star.send_per_unit.tolist() == pytest.approx([0.1])
     assert star.compute_fixed.tolist() == pytest.approx([0.1], rel=0.01)
-
-
-@pytest.mark.parametrize("chunked", [False, True])
-@pytest.mark.parametrize("lost", [0.0, 0.5, 3.0])
-def test_what_it_is_worth_is_said_of_every_number_of_items(lost: float, chunked: bool) -> None:
-    """Below the number from which on it pays ``client.map`` is as fast, from there on slower."""
-    names = ["a", "b"]
-    costs = Costs.of([Worker(name="a", compute=0.01), Worker(name="b", compute=0.03)], 1e4)
-    expected, tasks = costs.client_map(names, 1e4, 10_000, chunked)
-    if chunked:
-        each = [(1e4 / n * 0.01, 1e4 / n * 0.03, n) for n in (16, 64, 256)]
-        rivals = [n / (1 / (a + 5e-4) + 1 / (b + 5e-4)) + b / 2 for a, b, n in each]
-        assert (expected, tasks) == (pytest.approx(min(rivals)), 256)
-    else:
-        assert (expected, tasks) == (pytest.approx(1e4 / (1 / 0.0105 + 1 / 0.0305)), 10_000)
-    assert costs.dealt(names, 1e4) == pytest.approx(1e4 / (1 / 0.01 + 1 / 0.03))
-    first = costs.pays_from(names, 1.0, lost, chunked)
-    assert first is not None
-    for items in (*range(max(1, first - 50), first + 50), 7, 10 * first):
-        rival, _ = costs.client_map(names, items, items, chunked)
-        assert (rival > lost + costs.dealt(names, items)) == (items >= first)

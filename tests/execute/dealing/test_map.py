@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from makespan import save
-from makespan.core.errors import InputError
 from makespan.core.schedule import Activity
 from makespan.execute import dask
 from makespan.execute.dask import ItemsFailed
 from tests.execute import functions
 from tests.execute.dask.maps.test_map import Unlucky
 from tests.execute.dealing.engine import InProcess
+from tests.execute.dealing.virtual import OVERHEAD
 
 
 def mapped(function: Any, data: Any, client: Any, **options: Any) -> Any:
@@ -53,19 +53,33 @@ def test_what_it_was_worth_is_said(client: Any) -> None:
     batched = mapped(slept, functions.rows(400), client, batched=True)
     assert singly.tasks == 400
     assert batched.tasks in (16, 64, 256)
+    assert singly.rival == pytest.approx((134 * 0.0005, 134 * (0.0005 + OVERHEAD)))
     for execution, what in ((singly, "items"), (batched, f"{batched.tasks} chunks")):
-        text = str(execution)
-        assert "each worker's share: " in text
-        assert f"client.map(function, {what})" in text
-        if execution.client_map is None:
-            assert f"client.map(function, {what}): no estimate" in text
-            continue
-        low, high = execution.client_map_range
-        assert low <= execution.client_map <= high
-        faster, as_fast = low > execution.seconds, high < execution.seconds
-        assert ("makespan is faster" in text) == faster
-        assert ("client.map is at least as fast" in text) == as_fast
-        assert ("both take about as long" in text) == (not faster and not as_fast)
+        low, high = execution.rival
+        assert low < execution.client_map < high
+        said = f"client.map(function, {what}) would take {low:.4g} to {high:.4g} s, "
+        assert said in str(execution)
+
+
+def test_items_a_worker_are_told(client: Any) -> None:
+    """All of them, once; with their seconds."""
+    execution = mapped(slept_each, range(60), client)
+    assert [one.name for one in execution.workers] == ["0", "1", "2"]
+    assert sum(one.items for one in execution.workers) == 60
+    assert execution.took == pytest.approx(np.full(60, 500e-6))
+    assert sum(one.seconds for one in execution.workers) == pytest.approx(60 * 500e-6)
+    html = execution._repr_html_()
+    assert all(f">{one.items}<" in html for one in execution.workers)
+
+
+def test_a_run_without_a_plan_can_be_drawn(client: Any) -> None:
+    """What was measured, alone."""
+    pytest.importorskip("matplotlib").use("agg")
+    from matplotlib import pyplot
+
+    (axes,) = mapped(slept_each, range(60), client).plot()
+    assert axes.get_title("left").startswith("measured")
+    pyplot.close(axes.figure)
 
 
 @pytest.mark.parametrize("suffix", [".html", ".svg", ".json", ".csv", ".trace.json"])
@@ -168,20 +182,3 @@ def test_long_items_wait_one_at_a_time(client: Any) -> None:
         worker, begun = schedule.peer[row], float(schedule.start[row])
         before = schedule.item[sends[(schedule.peer[sends] == worker) & (sends < row)]]
         assert sum(ends[item] > begun + 0.05 for item in before.tolist()) <= 1
-
-
-def test_a_run_without_a_plan_is_drawn(client: Any) -> None:
-    """``plot`` draws what was measured, also into axes that are given."""
-    plt = pytest.importorskip("matplotlib.pyplot")
-    execution = mapped(slept_each, range(50), client)
-    (alone,) = execution.plot()
-    assert alone.patches or alone.collections
-    axes = plt.figure().subplots()
-    assert list(execution.plot(axes=[axes])) == [axes]
-    plt.close("all")
-
-
-def test_a_client_in_the_place_of_the_data_is_named(client: Any) -> None:
-    """The error says the order of the arguments."""
-    with pytest.raises(InputError, match="the order is function, data, client"):
-        dask.map(slept_each, client, range(5))

@@ -12,16 +12,19 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from makespan.execute import remote
-from makespan.execute.dask.cluster.pickles import function_as_sent
-from makespan.execute.dask.execution import Execution, checked
-from makespan.execute.dask.maps import carry_out
-from makespan.execute.dask.maps.carry_out import DaskJob, execution_of, run_of
+from makespan.execute import carry_out, remote
+from makespan.execute.carry_out import compared, execution_of, run_of
+from makespan.execute.dask.maps.cluster import Cluster, DaskJob
 from makespan.execute.dealing import backlog, balance, run
 from makespan.execute.dealing.costs import Costs
 from makespan.execute.dealing.items import Items
+from makespan.execute.dealing.rival import OwnMap
 from makespan.execute.dealing.run import Run
+from makespan.execute.execution import Execution, checked
+from makespan.execute.pickles import function_as_sent
 from tests.execute.dealing.engine import MESSAGE, Dies, InProcess
+
+OVERHEAD = 0.001  # seconds of a task of ``client.map``
 
 
 class _Clock(selectors.SelectSelector):
@@ -69,9 +72,13 @@ def ran(
             loop.close()
 
 
-def carried_out(engine: InProcess, job: DaskJob, *, keep_going: bool = False) -> Execution:
+def carried_out(place: Cluster, job: DaskJob, *, keep_going: bool = False) -> Execution:
     """Do here what is done on a cluster."""
-    return checked(ran(engine, job)[2], keep_going=keep_going)
+    execution = ran(place.client, job)[2]
+    job.explain(execution.took)
+    own = OwnMap(name="client.map", overhead=OVERHEAD)
+    threads = dict.fromkeys(place.client.workers, place.client.threads)
+    return checked(compared(execution, own, threads, job.batched), keep_going=keep_going)
 
 
 class Sleeps:
@@ -104,7 +111,7 @@ def dealt(
 
     job = DaskJob(
         function=function_as_sent(function),
-        items=Items(data),
+        items=data if isinstance(data, Items) else Items(data),
         batched=options.pop("batched", False),
         tell=lambda share, what: None,
         recall=recall,

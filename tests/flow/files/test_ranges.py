@@ -60,6 +60,10 @@ DOCUMENTS = {
         {"machines": 2, "durations": [[1.0, 2.0], [2.0, 3.0]]},
         {"machines": 2, "durations": [1.0, 2.0], "release": [1.0, 2.0]},
         {"machines": 2, "durations": [1.0, 2.0], "release": 1.0},
+        {"machines": 2, "durations": [1.0, 2.0], "sizes": [1.0, 2.0], "capacity": [3.0, 4.0]},
+        {"machines": 2, "durations": [1.0, 2.0], "sizes": [1.0, 2.0], "capacity": 4.0},
+        {"machines": 2, "durations": [1.0, 2.0], "counts": 2},
+        {"machines": 2, "durations": [1.0, 2.0], "counts": {"least": 1, "most": [1, 2]}},
     ],
     "partition": [
         {"tasks": 1, "deadline": 9.0, "resources": [TABLE | {"first": 0, "lower": 0, "upper": 1}]},

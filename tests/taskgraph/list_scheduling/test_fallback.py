@@ -15,8 +15,12 @@ from makespan.taskgraph import timing
 from makespan.taskgraph.clustering import ScheduledGraph
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.levels import ready_by_level
-from makespan.taskgraph.list_scheduling.assigned import is_compiled
-from makespan.taskgraph.list_scheduling.fallback import appended, fallback_plan, on_one_machine
+from makespan.taskgraph.list_scheduling.assigned import (
+    appended,
+    fallback_plan,
+    is_compiled,
+    on_one_machine,
+)
 from makespan.taskgraph.list_scheduling.insertion import inserted, inserted_by_trial
 from makespan.taskgraph.list_scheduling.insertion_kernels import append_some
 from makespan.taskgraph.methods import local_search

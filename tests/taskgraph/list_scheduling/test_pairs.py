@@ -8,7 +8,7 @@ import pytest
 from makespan import Dag, Network, TaskGraph, solve
 from makespan.core.control import Control
 from makespan.taskgraph.list_scheduling import AppendSchedule
-from makespan.taskgraph.list_scheduling.pairs import (
+from makespan.taskgraph.methods.completion_times import (
     GREATEST,
     LEAST,
     SUFFERS,
@@ -51,7 +51,7 @@ def test_slices_go_on_where_the_last_one_stopped(monkeypatch: pytest.MonkeyPatch
     """A plan made task by task is that made at once."""
     problem = random_problem(7)
     whole = [best_pairs(problem, Control(), rule) for rule in rules(problem, 7)]
-    monkeypatch.setattr("makespan.taskgraph.list_scheduling.pairs.SLICE", 1)
+    monkeypatch.setattr("makespan.taskgraph.methods.completion_times.SLICE", 1)
     assert whole == [best_pairs(problem, Control(), rule) for rule in rules(problem, 7)]
 
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from makespan import Dag, Network, TaskGraph, check, methods, solve
-from makespan.backends.cp_sat import library, scaling_of
+from makespan.backends.cp_sat import scaling_of
 from makespan.core.control import Control
 from makespan.taskgraph import formats
-from makespan.taskgraph.cp_sat import _decided
 from makespan.taskgraph.levels import heads
 from makespan.taskgraph.methods.cumulative import _InGroups
 from tests.oracles.taskgraph_enumeration import best as optimum
@@ -140,19 +139,14 @@ def test_asking_for_each_end_in_turn(count: int) -> None:
         alone = solve(problem, method="single-machine").schedule
         scaling = scaling_of(problem.durations, total=alone.makespan)
         parts = _InGroups(problem, control, scaling, alone, alone.makespan)
-        model = library().CpModel()
-        end = model.new_int_var(0, parts.horizon, "makespan")
-        start, on = parts.tasks(model, end)
-        parts.rules(model, start, on, end)
-        model.minimize(end)
+        parts.build(0.0)
+        parts.model.minimize(parts.end)
         units, below = round(least / scaling.seconds(1)), int(rng.integers(0, 3))
-        bound, found = _decided(
-            model, end, parts, control, True, max(0, units - below), parts.horizon
-        )
+        bound, found = parts.decided(True, max(0, units - below), parts.horizon)
         assert bound == units
         if found is None:
             assert bound == parts.horizon
         else:
-            assert parts.schedule(found.value, start, on).makespan == least
-        nothing = _decided(model, end, parts, control, True, max(0, units - below - 1), units)
+            assert parts.schedule(found.value).makespan == least
+        nothing = parts.decided(True, max(0, units - below - 1), units)
         assert nothing == (units, None)

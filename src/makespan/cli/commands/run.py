@@ -95,8 +95,8 @@ def _executed(
 
 
 def _raise_if_failed(plan: Result, execution: Execution) -> None:
-    from makespan.execute.dask.execution import raise_if_failed
     from makespan.execute.dask.graphs.batch import raise_if_tasks_failed
+    from makespan.execute.execution import raise_if_failed
 
     if plan.problem.kind == "taskgraph":
         raise_if_tasks_failed(execution)

@@ -142,6 +142,7 @@ EXTRAS = {
     "joblib": "joblib",
     "matplotlib": "plot",
     "mpi4py": "mpi",
+    "ray": "ray",
     "networkx": "graphs",
     "ortools": "exact",
     "pandas": "frames",

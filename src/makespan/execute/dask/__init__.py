@@ -32,7 +32,6 @@ from __future__ import annotations
 
 from makespan.execute.dask.cluster.calibrate import calibrate
 from makespan.execute.dask.cluster.calibration import Calibration
-from makespan.execute.dask.execution import Execution, ItemsFailed
 from makespan.execute.dask.executors import Executor, register_joblib
 from makespan.execute.dask.experiments import Workers
 from makespan.execute.dask.graphs import TasksFailed, compute, measure, plan_graph
@@ -41,6 +40,7 @@ from makespan.execute.dask.maps.map import imap, map  # noqa: A004
 from makespan.execute.dask.maps.rounds import plan
 from makespan.execute.dask.maps.run import run
 from makespan.execute.dealing.items import Files
+from makespan.execute.execution import Execution, ItemsFailed
 
 __all__ = [
     "Calibration",

@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Executor as Interface, Future
-from contextlib import ExitStack, suppress
-from dataclasses import replace
-from itertools import count
-from queue import SimpleQueue
-from threading import Thread
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 from makespan.core.system.startup import optional
+from makespan.execute.calls import Calls
+from makespan.execute.carry_out import Background
 from makespan.execute.dask.cluster.client import checked_client, client_or_local
-from makespan.execute.dask.maps.carry_out import Background, Raised
+from makespan.execute.dask.maps.cluster import Cluster
 from makespan.execute.dask.maps.map import begin, prepared
 from makespan.execute.dealing.items import Inbox
 from makespan.execute.remote import called
@@ -181,7 +180,7 @@ def register_joblib() -> None:
         def __init__(self, client: Any = None, nesting_level: int = 0, **options: Any) -> None:
             super().__init__(nesting_level=nesting_level)
             self._given, self._options = client, options
-            self._batches: Batches | None = None
+            self._batches: Calls | None = None
             self._held = ExitStack()
             self._client: Any = None
 
@@ -196,8 +195,9 @@ def register_joblib() -> None:
 
         def submit(self, func: Callable[[], Any], callback: Any = None) -> Future[Any]:
             if self._batches is None:
-                self._batches = Batches(self._client, self._options)
-            return self._batches.submit(func, callback)
+                self._batches = Calls(partial(_begun, self._client, self._options))
+            made: Any = func.__reduce__()  # so that futures in it are found
+            return self._batches.submit(made, callback)
 
         def retrieve_result_callback(self, out: Future[Any]) -> Any:
             return out.result()
@@ -215,57 +215,7 @@ def register_joblib() -> None:
     parallel.register_parallel_backend("makespan", Backend)
 
 
-class Batches:
-    """One job whose items are batches of calls, as they are submitted.
-
-    Parameters
-    ----------
-    client, options
-        Where they run, and options of :func:`makespan.execute.dask.map`.
-    """
-
-    def __init__(self, client: Any, options: dict[str, Any]) -> None:
-        self._client, self._options = client, options
-        self._futures: dict[int, Future[Any]] = {}
-        self._inbox = Inbox()
-        self._came: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
-        self._numbers = count()
-        self._held = ExitStack()
-        self._running: Background | None = None
-
-    def submit(self, batch: Any, callback: Any) -> Future[Any]:
-        """Put a batch in; the callback is called with its future when it is done."""
-        future: Future[Any] = Future()
-        if callback is not None:
-            future.add_done_callback(callback)
-        self._futures[next(self._numbers)] = future
-        self._inbox.put(batch.__reduce__())  # so that futures in it are found
-        if self._running is None:  # the first shows what they are like
-            entered = prepared(called, self._inbox, (), self._client, False, {}, **self._options)
-            _, job = self._held.enter_context(entered)
-            job = replace(job, keep=lambda low, values: self._came.put((low, values)))
-            self._running = Background(self._client, job, lambda: self._came.put(None))
-            arguments = self._running, Raised(job.failures)
-            Thread(target=self._hand_out, args=arguments, daemon=True).start()
-        return future
-
-    def _hand_out(self, running: Background, raised: Raised) -> None:
-        while (found := self._came.get()) is not None:
-            for number, value in enumerate(found[1], start=found[0]):
-                error = raised.by(number)
-                if error is None:
-                    self._futures.pop(number).set_result(value)
-                else:
-                    self._futures.pop(number).set_exception(error)
-        try:
-            running.execution()
-        except BaseException as error:
-            for future in self._futures.values():
-                future.set_exception(error)
-
-    def stop(self) -> None:
-        """Withdraw what is not done."""
-        self._inbox.close()
-        if self._running is not None:
-            self._running.stop()
-        self._held.close()
+@contextmanager
+def _begun(client: Any, options: Any, inbox: Inbox) -> Iterator[tuple[Cluster, Any]]:
+    with prepared(called, inbox, (), client, False, {}, **options) as (used, job):
+        yield Cluster(used), job

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Self, TypeVar
@@ -12,16 +11,13 @@ from makespan.core.costs import Affine
 from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star
 
+MASTER_NAME = "client"
 KEPT = 8  # observations that a line is fitted to
 CHANGED = 1.4  # times off, twice in a row the same way: the cost is another one now
 SPREAD = 1.5  # between sizes: where they differ by less, they don't tell fixed costs from others
 NOTHING = 1e-9  # relative: a difference that is but rounding
 MIN_COST = 1e-9  # seconds a unit: nothing takes no time
 PER_CHUNK = 0.004  # seconds of client and scheduler
-PER_TASK = 0.001  # seconds of the scheduler for a task of ``client.map``
-PAUSE = 0.0005  # seconds of a worker between two of them
-CHUNKS = 16, 64, 256  # that one would try with ``client.map``
-MOST_ITEMS = 10**12
 BUSY = 0.4  # share of its time that the client may spend so
 FIRST_TIME = 4.0  # times as long as the slowest known worker takes the first chunk of another
 HIDDEN = 2  # chunks ahead of a worker, in whose computation latencies hide
@@ -114,7 +110,6 @@ class ComputeFit(AffineFit):
 
 
 Kind = TypeVar("Kind", AffineFit, ComputeFit)
-Rival = tuple[float, int]  # seconds, and tasks
 
 
 class WorkerCosts:
@@ -246,41 +241,6 @@ class Costs:
         largest = self[name].largest
         return min(GROWTH * largest, max(first, LONGEST * self.speed(name))) if largest else first
 
-    def client_map(self, names: Sequence[str], load: float, items: int, chunked: bool) -> Rival:
-        """Return about what ``client.map`` over so many items takes, and in how many tasks.
-
-        One an item, or where ``chunked`` the best of :data:`CHUNKS`, all equal: then the slowest
-        worker ends half of one of its chunks after the others, on average. Each task waits for the
-        scheduler and is followed by a pause.
-        """
-
-        def rival(tasks: int) -> Rival:
-            each = [load / tasks * self.seconds(name) for name in names]
-            alone = 1.0 / sum(1.0 / (seconds + PAUSE) for seconds in each)
-            return tasks * max(PER_TASK, alone) + chunked * max(each) / 2.0, tasks
-
-        return min(map(rival, {min(count, items) for count in CHUNKS} if chunked else [items]))
-
-    def dealt(self, names: Sequence[str], load: float) -> float:
-        """Return the seconds that all workers together take, who are never without work."""
-        return load / sum(1.0 / self.seconds(name) for name in names)
-
-    def pays_from(
-        self, names: Sequence[str], unit: float, lost: float, chunked: bool
-    ) -> int | None:
-        """Return from how many items of ``unit`` on ``client.map`` takes longer.
-
-        That is, longer than ``lost`` seconds and :meth:`dealt`; None where it never does.
-        """
-
-        def pays(items: int) -> bool:
-            load = unit * items
-            return self.client_map(names, load, items, chunked)[0] > lost + self.dealt(names, load)
-
-        items = range(1, MOST_ITEMS)
-        found = bisect_left(items, True, key=pays) + 1
-        return found if found < MOST_ITEMS else None
-
     def in_time(self, name: str, left: float) -> float:
         """Return the units that arrive before a worker has computed what it has ``left``.
 
@@ -296,7 +256,7 @@ class Costs:
             send, compute, back = (line.cost for line in self[name].lines)
             compute = Affine(compute.fixed, max(MIN_COST, compute.per_unit))
             workers.append(Worker(name=name, send=send, compute=compute, return_=back))
-        return Star(workers, master=Master(name="client"))
+        return Star(workers, master=Master(name=MASTER_NAME))
 
 
 def _middle(known: list[WorkerCosts], cost: Callable[[WorkerCosts], float]) -> WorkerCosts | None:

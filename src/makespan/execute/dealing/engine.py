@@ -97,6 +97,7 @@ class Outcome:
     """The results of a part of a chunk, and when the worker's clock showed what.
 
     ``rows`` are the first and the last but one of the items in a row, in the order of the results.
+    ``seconds`` are those of each item as 32-bit floats, in the same order, or none.
     """
 
     rows: tuple[tuple[int, int], ...]
@@ -104,6 +105,7 @@ class Outcome:
     failures: tuple[Failure, ...]
     start: float
     end: float
+    seconds: bytes = b""
 
 
 class Engine(Protocol):

@@ -9,9 +9,11 @@ from functools import partial
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from makespan.core.numeric.arrays import Floats
 from makespan.execute.dealing.costs import AffineFit, Costs, WorkerCosts
 from makespan.execute.dealing.engine import WorkerInfo
-from makespan.execute.dealing.items import Items
+from makespan.execute.dealing.expected import ordered, size_that_explains, sizes_of
+from makespan.execute.dealing.items import Items, Stream
 
 MAX_FUNCTIONS = 256  # of a cluster
 DEPTH = 4  # of what holds what holds ..., that functions are told from one another by
@@ -23,10 +25,12 @@ class History:
     """What was learnt of one cluster: its links by bytes, functions on them by units of load.
 
     A new function on a known cluster finds the links known; a known function on a new worker finds
-    what is usual.
+    what is usual. ``overhead`` are the seconds that a task of its own map loses.
     """
 
     def __init__(self) -> None:
+        self.overhead: float | None = None
+        self._sizes: dict[str, str] = {}
         self._links: dict[Link, AffineFit] = {}
         self._functions: OrderedDict[str, dict[Link, WorkerCosts]] = OrderedDict()
 
@@ -47,6 +51,18 @@ class History:
                 lines = known.compute.scaled(), known.back.scaled()
                 costs.known[name] = WorkerCosts(send, *lines, known.largest)
         return costs
+
+    def ordered(self, key: str, items: Items, expected: Any, *, by_size: bool) -> Items:
+        """Return items as expected, or ``by_size`` where that explained what earlier ones took."""
+        if by_size and expected is None and key in self._sizes and not isinstance(items, Stream):
+            expected = sizes_of(items.data, self._sizes[key])
+        return ordered(items, expected)
+
+    def explain(self, key: str, items: Items, took: Floats) -> None:
+        """Keep which size of the items explains their seconds."""
+        found = size_that_explains(items, took)
+        if found is not None:
+            self._sizes[key] = found
 
     def keep(self, key: str, workers: Mapping[str, WorkerInfo], costs: Costs) -> None:
         """Keep what was learnt."""
@@ -90,7 +106,7 @@ def _identity(value: Any, depth: int = DEPTH) -> Any:
         held = [*value]
     elif callable(value) and not hasattr(value, "__qualname__"):
         held = [*getattr(value, "__dict__", {}).items()]
-    elif hasattr(value, "__len__"):
+    elif hasattr(type(value), "__len__"):
         held = [len(value)]
     name = getattr(value, "__qualname__", type(value).__qualname__)
     inner = [_identity(each, depth - 1) for each in held] if depth else len(held)

@@ -16,7 +16,7 @@ import numpy as np
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import quoted
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, Integers
 
 
 class Files(Sequence[Path]):
@@ -66,6 +66,9 @@ class Items:
     InputError
         If the data is none of these.
     """
+
+    order: Integers | None = None
+    """Where each lies in what was given, if not as here."""
 
     def __init__(self, data: Any) -> None:
         if isinstance(data, Items):

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 import time
+from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,7 @@ READ_AHEAD = 2.0  # seconds of work that are read of a stream
 SHOW_EVERY = 0.1  # seconds
 PATIENCE = 0.1  # seconds for which more items are waited for, where some are there
 HELD = 4  # times as much may be read and not taken yet
+SHOWN = 8  # workers whose items are shown
 
 log = logging.getLogger("makespan")
 
@@ -63,6 +65,7 @@ class Run(State):
         self.learning: float | None = None  # when every worker had returned something
         self.planning = 0.0  # seconds
         self._next_item = 0
+        self._done: dict[str, int] = {}
         self.balance = Balance(self)
         self.sizes = Sizes(self)
 
@@ -267,7 +270,7 @@ class Run(State):
     def _take(self, chunk: Chunk, outcomes: Sequence[Outcome]) -> None:
         """Put results where they belong, but for those that others have brought before."""
         for outcome in outcomes:
-            place = 0
+            place, took = 0, _seconds_of(outcome)
             for first, last in outcome.rows:
                 for start, end in self.gaps(first, last):
                     self.failures += [
@@ -276,13 +279,25 @@ class Run(State):
                         if one.first < end and one.last >= start
                     ]
                     offset = place - first
+                    self.note(chunk.worker, start, took[start + offset : end + offset])
                     self.arrived(start, outcome.values[start + offset : end + offset])
                 place += last - first
         if not chunk.again:
             self.give_back(chunk)  # taken back, if the worker's answer is yet to come
         if self.learning is None and all(map(self.knows, self.engine.workers.values())):
             self.learning = time.time()
-        self.job.tell(self.share, f"chunk {chunk.item} of {chunk.worker}")
+        self._done[chunk.worker] = self._done.get(chunk.worker, 0) + sum(
+            last - first for one in outcomes for first, last in one.rows
+        )
+        self.job.tell(self.share, f"chunk {chunk.item} of {chunk.worker}{self._items_done()}")
+
+    def _items_done(self) -> str:
+        """Say how many items each worker has done, where they are few."""
+        if len(self._done) > SHOWN:
+            return ""
+        return "; items: " + ", ".join(
+            f"{name}: {self._done[name]:,}" for name in sorted(self._done)
+        )
 
     def _lost(self, chunk: Chunk, worker: WorkerInfo | None) -> None:
         """Give what is missing of a lost chunk to others, or find out whether it is to blame."""
@@ -307,11 +322,23 @@ class Run(State):
             self._say_gone(worker.name, worker.why)
         else:
             self.events.append(f"worker {worker.name} joined")
+            for name, known in self.job.recall({worker.name: worker}).known.items():
+                self.costs.known.setdefault(name, known)
         self.changed.set()
 
     def _say_gone(self, name: str, how: str) -> None:
         units = self.backlog.load(name)
         self.events.append(f"worker {name} {how}; its {units:g} units go to others")
+
+
+def _seconds_of(outcome: Outcome) -> array[float]:
+    """Return the seconds of each item; of a batch, an equal share."""
+    if outcome.seconds:
+        found = array("f")
+        found.frombytes(outcome.seconds)
+        return found
+    count = sum(last - first for first, last in outcome.rows)
+    return array("f", [(outcome.end - outcome.start) / max(1, count)]) * count
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -30,6 +31,8 @@ class Job:
     recall, learn
         Give what is known of the costs on the workers that are there, and take what is known in the
         end.
+    explain
+        Takes the seconds of each item in the end.
     plan, chunks, order
         A plan, its chunks, and when they are sent and returned; None where there is no plan.
     batch_size
@@ -51,6 +54,7 @@ class Job:
     tell: Tell
     recall: Callable[[Mapping[str, WorkerInfo]], Costs]
     learn: Callable[[Mapping[str, WorkerInfo], Costs], None] = lambda members, costs: None
+    explain: Callable[[Any], None] = lambda took: None
     plan: Result | None = None
     chunks: Sequence[Chunk] = ()
     order: Order | None = None
@@ -94,6 +98,8 @@ class State:
         self.missing_items = 0
         self.reading = False
         self._here = bytearray()
+        self.took, self.by = array("f"), array("I")  # the seconds of each item, and its worker
+        self.names: list[str] = []
 
     @property
     def item(self) -> float:
@@ -123,6 +129,8 @@ class State:
         """Note that so many more results are needed, of items that lie in the pool."""
         first = len(self._here)
         self._here += bytes(count)
+        self.took.frombytes(bytes(4 * count))
+        self.by.frombytes(bytes(4 * count))
         self.missing_items += count
         if pool:
             self.pool.put(Range(first, first + count))
@@ -155,6 +163,14 @@ class State:
         self.pool.discard(low, high)
         if isinstance(self.items, Stream):
             self.items.drop(low, high)
+
+    def note(self, worker: str, low: int, seconds: array[float]) -> None:
+        """Note who did the items from ``low`` on, in how many seconds each."""
+        if worker not in self.names:
+            self.names.append(worker)
+        high = low + len(seconds)
+        self.took[low:high] = seconds
+        self.by[low:high] = array("I", [self.names.index(worker) + 1]) * len(seconds)
 
     def give_back(self, chunk: Chunk) -> None:
         """Let others have what is missing of a chunk."""

@@ -10,8 +10,15 @@ from makespan.backends.highs import Programme
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.independent.needs import IN_ONE_PIECE
-from makespan.independent.packing import Completion, Group, Unfinished, least_capacity
+from makespan.independent.completion import (
+    Completion,
+    CountedCompletion,
+    Group,
+    Limits,
+    Unfinished,
+)
+from makespan.independent.needs import IN_ONE_PIECE, NO_LIMITS, NO_SIZES
+from makespan.independent.packing import least_capacity
 from makespan.independent.problem import IndependentTasks
 
 MAX_MACHINES, MAX_TASKS = 200, 5_000
@@ -31,6 +38,7 @@ def _few(problem: IndependentTasks) -> str | None:
     name="bin-completion",
     needs=(
         *IN_ONE_PIECE,
+        NO_SIZES,
         Need(f"at most {MAX_TASKS} tasks and {MAX_MACHINES} machines", _few, decisive=True),
     ),
     proves="every shorter capacity is refuted by complete search",
@@ -45,7 +53,10 @@ def bin_completion(problem: IndependentTasks, control: Control) -> Solution:
     A capacity that is not decided soon is handed to ``arc-flow`` once, where there are few loads.
     """
 
-    def decide(tasks: Group, machines: int, capacity: int, budget: int) -> list[Group] | None:
+    def decide(tasks: Group, limits: Limits, capacity: int, budget: int) -> list[Group] | None:
+        if problem.counts is not None:
+            return CountedCompletion(capacity, budget, control).within(tasks, limits)
+        machines = len(limits)
         if budget == ARCS_FROM:
             with control.sharing(1 / 2):
                 try:
@@ -60,7 +71,7 @@ def bin_completion(problem: IndependentTasks, control: Control) -> Solution:
 @register(
     "independent",
     name="arc-flow",
-    needs=IN_ONE_PIECE,
+    needs=(*IN_ONE_PIECE, NO_LIMITS),
     proves="every shorter capacity is refuted by a bound of HiGHS on the tasks that don't fit",
     complexity="exponential; a capacity C has at most C arcs for each distinct duration",
     source="Valério de Carvalho 1999, for capacities from the bound upward: Mrad and Souayah 2018",
@@ -73,7 +84,7 @@ def arc_flow(problem: IndependentTasks, control: Control) -> Solution:
     return least_capacity(
         problem,
         control,
-        lambda tasks, machines, capacity, _: flow_packed(tasks, machines, capacity, control),
+        lambda tasks, limits, capacity, _: flow_packed(tasks, len(limits), capacity, control),
     )
 
 

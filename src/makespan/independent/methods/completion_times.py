@@ -12,8 +12,9 @@ from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.core.steps import MAX_COLUMNS, MAX_ROWS, Slot, Step, Table, listed, number
 from makespan.independent.assignment import assigned
+from makespan.independent.limits import Places
 from makespan.independent.list_scheduling import handed_out
-from makespan.independent.needs import NO_RELEASES, SPEEDS, UNLIKE
+from makespan.independent.needs import NO_LIMITS, NO_RELEASES, SPEEDS, UNLIKE
 from makespan.independent.problem import IndependentTasks
 
 MAX_STEPS = 10**9
@@ -59,7 +60,7 @@ def uniform_lpt(problem: IndependentTasks, control: Control) -> Solution:
 @register(
     "independent",
     name="min-min",
-    needs=(UNLIKE,),
+    needs=(UNLIKE, NO_LIMITS),
     reach=REACH,
     complexity="O(n² m)",
     source="Ibarra and Kim 1977; Maheswaran et al. 1999",
@@ -72,7 +73,7 @@ def min_min(problem: IndependentTasks, control: Control) -> Solution:
 @register(
     "independent",
     name="max-min",
-    needs=(UNLIKE, NO_RELEASES),
+    needs=(UNLIKE, NO_RELEASES, NO_LIMITS),
     reach=REACH,
     published=True,
     complexity="O(n² m)",
@@ -86,7 +87,7 @@ def max_min(problem: IndependentTasks, control: Control) -> Solution:
 @register(
     "independent",
     name="sufferage",
-    needs=(UNLIKE, NO_RELEASES),
+    needs=(UNLIKE, NO_RELEASES, NO_LIMITS),
     reach=REACH,
     complexity="O(n² m)",
     source="Maheswaran et al. 1999, one task at a time",
@@ -106,6 +107,8 @@ def sufferage(problem: IndependentTasks, control: Control) -> Solution:
 def _in_order(problem: IndependentTasks, control: Control, order: Integers) -> Solution:
     """Place the tasks in that order; by speeds, those for which no time is left as if alike."""
     load, machine = np.zeros(problem.machine_count), np.zeros(len(order), dtype=np.int64)
+    if problem.limited:
+        return _within_limits(problem, control, order)
     if problem.durations.ndim == 2:
         for task in order.tolist():
             machine[task] = _placed(problem, control, task, load, problem.durations[task])
@@ -122,6 +125,19 @@ def _in_order(problem: IndependentTasks, control: Control, order: Integers) -> S
         mean = float(problem.durations[rest].mean())
         machine[rest] = handed_out(problem.durations[rest], pace, load + mean * pace)
     return Solution(schedule=assigned(problem, machine, order), stopped=bool(left))
+
+
+def _within_limits(problem: IndependentTasks, control: Control, order: Integers) -> Solution:
+    """Place the tasks in that order where the limits leave a place, if they do."""
+    load, places = np.zeros(problem.machine_count), Places(problem)
+    machine, table = np.zeros(len(order), dtype=np.int64), problem.table
+    for task in order.tolist():
+        own = np.where(places.closed(task), np.inf, table[task])
+        if not np.isfinite(own).any():
+            return Solution(schedule=None, stopped=True)
+        machine[task] = _placed(problem, control, task, load, own)
+        places.take(task, machine[task])
+    return Solution(schedule=assigned(problem, machine, order))
 
 
 def _placed(

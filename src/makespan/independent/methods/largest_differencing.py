@@ -13,7 +13,7 @@ from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.core.steps import Step, number
 from makespan.independent.list_scheduling import first_plan, longest_first
-from makespan.independent.needs import IN_ONE_PIECE
+from makespan.independent.needs import IN_ONE_PIECE, NO_SIZES
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
@@ -25,29 +25,41 @@ def _many_pairs(problem: IndependentTasks) -> str | None:
     return f"there are {pairs}" if pairs > MAX_PAIRS else None
 
 
+def _uneven(problem: IndependentTasks) -> str | None:
+    if problem.counts is None:
+        return None
+    least, most = problem.count_limits
+    low, high = divmod(len(problem.durations), problem.machine_count)
+    if int(least.max()) <= low and int(most.min()) >= low + (high > 0):
+        return None
+    return "counts that are equal are not allowed"
+
+
 @register(
     "independent",
     name="largest-differencing",
-    needs=IN_ONE_PIECE,
+    needs=(*IN_ONE_PIECE, NO_SIZES, Need("counts that equal ones keep", _uneven)),
     reach=(Need(f"at most {MAX_PAIRS} pairs of a task and a machine", _many_pairs),),
     complexity="O(n log n + n m log m)",
     source="Karmarkar and Karp 1982; at most 4/3 - 1/(3 (m - 1)) times the optimum for m >= 3, 7/6 "
-    "for m = 2 (Fischetti and Martello 1987; Michiels, Korst, Aarts and van Leeuwen 2003)",
+    "for m = 2 (Fischetti and Martello 1987; Michiels, Korst, Aarts and van Leeuwen 2003); with "
+    "counts: Yakir 1996; Michiels, Aarts, Korst, van Leeuwen and Spieksma 2012",
 )
 def largest_differencing(problem: IndependentTasks, control: Control) -> Solution:
-    """Join the two partial plans whose loads differ most, long machines with short, to the last."""
+    """Join the two partial plans whose loads differ most, long machines with short, to the last.
+
+    With counts, each machine has one task in the partial plans at first: of as many of like
+    duration as there are machines.
+    """
     machines, numbers = problem.useful_machines, count()
     tasks, seconds = longest_first(problem)
-    some = int(np.count_nonzero(seconds))
+    counted = problem.counts is not None
+    some = len(seconds) if counted else int(np.count_nonzero(seconds))
+    together = max(1, machines) if counted else 1
     # a partial plan: minus its difference, a number, its loads, the longest first, what makes them
     partial: list[Any] = [
-        (
-            -duration,
-            next(numbers),
-            [duration] + [0.0] * (machines - 1),
-            [row] + [None] * (machines - 1),
-        )
-        for row, duration in enumerate(seconds[:some].tolist())
+        _started(seconds[row : row + together].tolist(), row, machines, next(numbers))
+        for row in range(0, some, together)
     ]
     heapq.heapify(partial)
     while len(partial) > 1:
@@ -62,14 +74,24 @@ def largest_differencing(problem: IndependentTasks, control: Control) -> Solutio
             )
         ]
         joined.sort(key=lambda each: -each[0])
-        least = joined[-1][0]
-        loads, rows = [load - least for load, _ in joined], [row for _, row in joined]
+        loads, rows = _above_the_least([load for load, _ in joined]), [row for _, row in joined]
         heapq.heappush(partial, (-loads[0], next(numbers), loads, rows))
         _log_joined(control, (-largest, -following), len(partial), loads[0])
     machine = np.zeros(some, dtype=np.int64)
     for index, rows in enumerate(partial[0][3] if partial else ()):
         machine[_leaves(rows)] = index
     return Solution(schedule=scheduled(problem, tasks[:some], seconds[:some], machine))
+
+
+def _started(seconds: list[float], row: int, machines: int, number: int) -> Any:
+    """Return the partial plan that has a task each on as many machines, the longest first."""
+    idle = machines - len(seconds)
+    loads = _above_the_least(seconds + [0.0] * idle)
+    return -loads[0], number, loads, [*range(row, row + len(seconds)), *[None] * idle]
+
+
+def _above_the_least(loads: list[float]) -> list[float]:
+    return [load - loads[-1] for load in loads]
 
 
 def _leaves(tree: Any) -> list[int]:

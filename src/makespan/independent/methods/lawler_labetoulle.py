@@ -44,7 +44,9 @@ def lawler_labetoulle(problem: IndependentTasks, control: Control) -> Solution:
 
     No task and no machine has more to do between two releases than the time there is.
     """
-    start = assigned(problem, first_machines(problem, control))
+    machines = first_machines(problem, control)
+    assert machines is not None, "there are no limits"
+    start = assigned(problem, machines)
     lower = best_bound(problem)
     if control.expired() or lower >= start.makespan or not problem.least_seconds.any():
         return Solution(schedule=start, lower_bound=lower)

@@ -12,6 +12,7 @@ from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.core.steps import MAX_COLUMNS, MAX_ROWS, Slot, Step, Table, listed, number
+from makespan.independent.limits import NoPlace
 from makespan.independent.list_scheduling import greedy, longest_first
 from makespan.independent.needs import IDENTICAL, NO_PREEMPTION
 from makespan.independent.problem import IndependentTasks
@@ -50,7 +51,10 @@ def lpt(problem: IndependentTasks, control: Control) -> Solution:
 def _in_order(
     problem: IndependentTasks, control: Control, tasks: Integers, seconds: Floats
 ) -> Solution:
-    schedule = greedy(problem, tasks, seconds)
+    try:
+        schedule = greedy(problem, tasks, seconds)
+    except NoPlace:
+        return Solution(schedule=None, stopped=True)
     _log_greedy(problem, control, schedule)
     return Solution(schedule=schedule)
 

@@ -12,7 +12,7 @@ from makespan.core.solution import Solution
 from makespan.core.steps import Step
 from makespan.independent.bounds import best_bound
 from makespan.independent.list_scheduling import first_fit, first_plan, longest_first
-from makespan.independent.needs import IN_ONE_PIECE
+from makespan.independent.needs import IN_ONE_PIECE, NO_LIMITS
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
@@ -22,7 +22,7 @@ CLOSE = 1e-12
 @register(
     "independent",
     name="multifit",
-    needs=IN_ONE_PIECE,
+    needs=(*IN_ONE_PIECE, NO_LIMITS),
     complexity="O(n log n + n log m) for each of k iterations",
     source="Coffman, Garey and Johnson 1978; at most 13/11 + 2^-k times the optimum (Yue 1990); "
     "started from LPT (Lee and Massey 1988)",

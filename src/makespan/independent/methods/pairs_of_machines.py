@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from makespan import balance
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import register
@@ -13,14 +14,13 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.core.steps import Step, number
 from makespan.independent.bounds import best_bound
-from makespan.independent.list_scheduling import first_plan, greedy, longest_first
-from makespan.independent.needs import IN_ONE_PIECE, useful_machines
+from makespan.independent.limits import NoPlace, room_of, tightened
+from makespan.independent.list_scheduling import by_longest, first_plan, groups_of, of_groups
+from makespan.independent.needs import IN_ONE_PIECE, NO_LIMITS, useful_machines
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
 MAX_MACHINES = 10_000
-ROUNDING = 1e-13
-"""The share of a load that a swap has to gain, so that it is never one and then its reverse."""
 
 
 @register(
@@ -28,17 +28,25 @@ ROUNDING = 1e-13
     name="interchange",
     needs=IN_ONE_PIECE,
     reach=(useful_machines(MAX_MACHINES),),
-    complexity="O(m log m + k m log k) for each improvement, k tasks a machine",
-    source="Finn and Horowitz 1979 (0/1-interchange), França et al. 1994 (with swaps)",
+    complexity="O(m + k log k) for each improvement, k tasks a machine",
+    source="Finn and Horowitz 1979 (0/1-interchange), França et al. 1994 (with swaps), Thompson "
+    "and Psaraftis 1993 (around three machines); the plain form of makespan.balance",
 )
 def interchange(problem: IndependentTasks, control: Control) -> Solution:
-    """From LPT and from a better plan: the move or swap that best evens two machines, again, again.
+    """From LPT and from a better plan: the exchange that best evens two machines, again, again.
 
-    One of them is the longest, the other that which ends first of those where anything helps.
+    One of them is the longest, the other that which ends first of those where anything helps. Two
+    tasks change places with two where one with one doesn't help, and then around three machines.
     """
-    best = first_plan(problem, control)
+    try:
+        starts = [by_longest(problem)]
+        best = first_plan(problem, control)
+    except NoPlace:
+        return Solution(schedule=None, stopped=True)
     bound = best_bound(problem)
-    for start in (greedy(problem, *longest_first(problem)), best):
+    if not np.array_equal(best.machine, starts[0].machine):
+        starts.append(best)
+    for start in starts:
         if control.expired() or best.makespan <= bound:
             break
         plan = _evened(problem, start, bound, control)
@@ -47,90 +55,40 @@ def interchange(problem: IndependentTasks, control: Control) -> Solution:
 
 
 def _evened(problem: IndependentTasks, start: Schedule, bound: float, control: Control) -> Schedule:
-    tasks, machine = start.item, np.unique(start.machine, return_inverse=True)[1]
-    seconds = problem.durations[tasks]
-    count = problem.useful_machines
-    load: Floats = np.bincount(machine, weights=seconds, minlength=count).astype(np.float64)
-    of = np.argsort(machine, kind="stable")
-    rows = np.split(of, np.searchsorted(machine[of], np.arange(1, count)))
-    while not control.expired():
-        longest = int(load.argmax())
-        if load[longest] <= bound:
-            break
-        for other in np.argsort(load, kind="stable").tolist():
-            swap = _best_swap(seconds[rows[longest]], seconds[rows[other]], load[[longest, other]])
-            if swap is not None:
-                pair, before = [longest, other], load[[longest, other]]
-                given, taken = rows[longest][swap[0]], rows[other][swap[1] :][:1]
-                _exchange(rows, longest, other, swap)
-                for changed in pair:
-                    load[changed] = seconds[rows[changed]].sum()
-                if control.log_steps:
-                    moved = [int(tasks[given]), *tasks[taken if swap[1] >= 0 else []].tolist()]
-                    _log_exchange(problem, control, moved, pair, [*before, *load[pair]])
-                break
-        else:
-            break
-    of = np.concatenate(rows)
-    machine = np.repeat(np.arange(count), [len(each) for each in rows])
-    return scheduled(problem, tasks[of], seconds[of], machine)
+    groups, fits = groups_of(problem, start), room_of(problem)
+    if fits is not None:
+        for group, tasks in enumerate(groups):
+            fits.change(group, (), tasks)
 
+    def note(moves: Sequence[balance.Move], before: Sequence[float], now: Sequence[float]) -> None:
+        _log_exchange(problem, control, moves, before, now)
 
-def _best_swap(take: Floats, give: Floats, load: Floats) -> tuple[int, int] | None:
-    """Return the places of two tasks, in ``take`` and ``give``, whose swap best evens the machines.
-
-    The second is -1 where the first is only moved. None where nothing helps by more than rounding.
-    """
-    half = (load[0] - load[1]) / 2
-    give = np.append(give, 0.0)
-    order = np.argsort(give, kind="stable")
-    near = np.searchsorted(give[order], take - half)
-    best, least = None, half - ROUNDING * load[0]
-    for place in (np.maximum(near - 1, 0), np.minimum(near, len(give) - 1)):
-        off = np.abs(take - give[order[place]] - half)
-        index = int(off.argmin())
-        if off[index] < least:
-            least, partner = float(off[index]), int(order[place[index]])
-            best = (index, partner if partner < len(give) - 1 else -1)
-    return best
-
-
-def _exchange(rows: list[Integers], longest: int, other: int, swap: tuple[int, int]) -> None:
-    given, taken = swap
-    gone, back = rows[longest][given], rows[other][taken:][:1] if taken >= 0 else rows[other][:0]
-    kept = np.delete(rows[other], taken) if taken >= 0 else rows[other]
-    rows[longest] = np.append(np.delete(rows[longest], given), back)
-    rows[other] = np.append(kept, gone)
+    noting = note if control.log_steps else None
+    seconds, limits = problem.durations.tolist(), tightened(problem)
+    found = balance.even_out(seconds, groups, limits, bound, fits, control.expired, noting)
+    return of_groups(problem, found)
 
 
 def _log_exchange(
     problem: IndependentTasks,
     control: Control,
-    tasks: Sequence[int],
-    pair: Sequence[int],
-    loads: Sequence[float],
+    moves: Sequence[balance.Move],
+    before: Sequence[float],
+    now: Sequence[float],
 ) -> None:
-    """Log a move of a task, or a swap of two, on a pair of machines.
-
-    Parameters
-    ----------
-    loads
-        Of the machine that the first task leaves, of the other, and of both afterwards.
-    """
-    one, other = (problem.machines[each] for each in pair)
-    given, back = [*(problem.tasks[each] for each in tasks), ""][:2]
-    was, had, now, has = map(float, loads)
+    """Log which tasks move from where to where, and the loads of these machines."""
+    tasks, machines = problem.tasks, problem.machines
+    moved = [(tasks[task], machines[one], machines[other]) for task, one, other in moves]
+    places = dict.fromkeys(place for _, *both in moves for place in both)
+    loads = [f"{machines[at]} {number(before[at])} to {number(now[at])}" for at in places]
     control.step(
         Step(
-            text=f"{given} from {one} to {other}{f', {back} back' if back else ''}: "
-            f"{one} {number(was)} to {number(now)}, {other} {number(had)} to {number(has)}",
-            cells={
-                "task": given, "from": one, "to": other, "back": back,
-                "load": was, "now": now, "its load": had, "then": has,
-            },
-            items={"chosen": tuple(tasks)},
+            text=f"{', '.join(f'{task} from {one} to {other}' for task, one, other in moved)}: "
+            + ", ".join(loads),
+            cells={"tasks": " ".join(task for task, *_ in moved), "loads": ", ".join(loads)},
+            items={"chosen": tuple(task for task, *_ in moves)},
         )
-    )  # fmt: skip
+    )
 
 
 HALF = 12
@@ -145,7 +103,7 @@ GAIN, CLOSE = 0.01, 1e-9
 @register(
     "independent",
     name="subset-sum",
-    needs=IN_ONE_PIECE,
+    needs=(*IN_ONE_PIECE, NO_LIMITS),
     reach=(useful_machines(MOST_SHARED_OUT),),
     proves="a bound is met to within 1e-9",
     complexity="O(2^(k/2)) for a pair of machines with k tasks, k up to 24",

@@ -17,7 +17,7 @@ from makespan.independent.assignment import (
     relaxed,
 )
 from makespan.independent.bounds import best_bound
-from makespan.independent.needs import NO_PREEMPTION, NO_RELEASES, PROGRAMMES, UNLIKE
+from makespan.independent.needs import NO_LIMITS, NO_PREEMPTION, NO_RELEASES, PROGRAMMES, UNLIKE
 from makespan.independent.problem import IndependentTasks
 
 ENOUGH = 0.9
@@ -39,36 +39,45 @@ def milp(problem: IndependentTasks, control: Control) -> Solution:
     Which it may hold says the Lagrangean bound: one that with a task there would be longer is left
     out, but for those of the best plan.
     """
-    machines = first_machines(problem, control)
-    start = assigned(problem, machines)
+    machines, table = first_machines(problem, control), problem.table
+    start = None if machines is None else assigned(problem, machines)
     release = problem.release
-    lower, longest = best_bound(problem), start.makespan
+    lower = best_bound(problem)
+    longest = float(np.where(np.isfinite(table), table, 0.0).max(axis=1).sum())
+    longest = longest if start is None else start.makespan
     if control.expired() or lower >= longest:
-        return Solution(schedule=start, lower_bound=lower)
-    table, shorter = problem.table, below(problem, longest)
+        return Solution(schedule=start, lower_bound=lower, stopped=start is None)
+    shorter = below(problem, longest)
     relaxation = relaxed(table, longest, control)
     lower = max(lower, relaxation.bound)
     if control.expired() or lower > shorter:
-        return Solution(schedule=start, lower_bound=lower)
-    kept = relaxation.within(shorter)
-    kept[np.arange(len(machines)), machines] = True
+        return Solution(schedule=start, lower_bound=lower, stopped=start is None)
+    kept = relaxation.within(longest if start is None else shorter)
+    if machines is not None:
+        kept[np.arange(len(machines)), machines] = True
     if release is not None:
         table = np.where(release[:, None] + table <= longest, table, np.inf)
         release = release / longest
     table = np.where(kept, table / longest, np.inf)
-    programme, task, machine = assignments(table, 1.0, integer=True, release=release)
-    known = np.append(machine == machines[task], 1.0).astype(np.float64)
-    if release is not None:
+    limited = problem if problem.limited else None
+    programme, task, machine = assignments(
+        table, 1.0, integer=True, release=release, limited=limited
+    )
+    known = None
+    if machines is not None:
+        known = np.append(machine == machines[task], 1.0).astype(np.float64)
+    if release is not None and machines is not None and known is not None:
         known = np.append(known, left_after(problem, machines) / longest)
     answer = programme.solve(control, start=known, gap=ENOUGH * (1 - shorter / longest))
     lower = max(lower, answer.bound * longest)
     if not answer.found:
         return Solution(schedule=start, lower_bound=lower, stopped=True)
     taken = answer.values[: len(task)] > 0.5
+    machines = np.zeros(len(table), dtype=np.int64)
     machines[task[taken]] = machine[taken]
     plan = assigned(problem, machines)
     return Solution(
-        schedule=plan if plan.makespan < longest else start,
+        schedule=plan if start is None or plan.makespan < longest else start,
         lower_bound=lower,
         stopped=answer.verdict == "feasible",
     )
@@ -81,7 +90,7 @@ WHOLE = 1e-7
 @register(
     "independent",
     name="lenstra-shmoys-tardos",
-    needs=(UNLIKE, NO_PREEMPTION, NO_RELEASES),
+    needs=(UNLIKE, NO_PREEMPTION, NO_RELEASES, NO_LIMITS),
     reach=(PROGRAMMES,),
     complexity="a linear programme of n m variables for each of a few deadlines",
     source="Lenstra, Shmoys and Tardos 1990: at most twice the optimum, and 1 % of it",
@@ -92,7 +101,9 @@ def lenstra_shmoys_tardos(problem: IndependentTasks, control: Control) -> Soluti
     A vertex of the programme cuts at most as many tasks as there are machines, and each machine
     can take one of those that it has a share of.
     """
-    start = assigned(problem, first_machines(problem, control))
+    machines = first_machines(problem, control)
+    assert machines is not None, "there are no limits"
+    start = assigned(problem, machines)
     lower, upper = best_bound(problem), start.makespan
     if lower >= upper:
         return Solution(schedule=start, lower_bound=lower)

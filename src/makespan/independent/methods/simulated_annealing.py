@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Floats, Integers, readonly
+from makespan.core.numeric.arrays import Integers, readonly
 from makespan.core.numeric.jit import loop
 from makespan.core.numeric.random import next_minimal
 from makespan.core.registry import Need, register
@@ -47,6 +47,8 @@ def _few_pairs(problem: IndependentTasks) -> str | None:
 def simulated_annealing(problem: IndependentTasks, control: Control) -> Solution:
     """Move and swap tasks between machines of little regret, for capacities below the best plan."""
     machine = first_machines(problem, control)
+    if machine is None:
+        return Solution(schedule=None, stopped=True)
     best = assigned(problem, machine)
     lower = best_bound(problem)
     state = int(control.rng.integers(1, 2**31 - 1))
@@ -59,7 +61,7 @@ def simulated_annealing(problem: IndependentTasks, control: Control) -> Solution
             if control.expired() or lower > shorter:
                 break
             capacity = min(shorter, lower + share * (best.makespan - lower))
-            search = _Run(problem.table, relaxation, machine, shorter)
+            search = _Run(problem, relaxation, machine, shorter)
             state = search.cool(capacity, moves, state, control)
             plan = assigned(problem, search.machine)
             if plan.makespan < best.makespan:
@@ -75,10 +77,15 @@ class _Run:
     """One run: the machine of each task, the tasks and the load of each machine."""
 
     def __init__(
-        self, table: Floats, relaxation: Relaxed, machine: Integers, shorter: float
+        self, problem: IndependentTasks, relaxation: Relaxed, machine: Integers, shorter: float
     ) -> None:
-        tasks, machines = table.shape
-        self.table, self.weights, self.machine = table, relaxation.weights, machine.copy()
+        self.table, self.weights, self.machine = problem.table, relaxation.weights, machine.copy()
+        tasks, machines = self.table.shape
+        self._limits = np.array(problem.count_limits)
+        sizes, capacity = problem.sizes, problem.capacity
+        self._volume = np.zeros(tasks) if sizes is None else sizes
+        used = np.bincount(machine, weights=self._volume, minlength=machines)
+        self._room = np.full(machines, np.inf) if capacity is None else capacity - used
         regret = relaxation.regret
         self._places = np.argsort(regret, axis=1, kind="stable")[:, :PLACES]
         found = np.take_along_axis(regret, self._places, axis=1)
@@ -107,6 +114,7 @@ class _Run:
                 break
             state = form(
                 *readonly(self.table, self.weights, self._places, self._count),
+                *readonly(self._limits, self._volume), self._room,
                 self.machine, load, self._tasks, self._size, self._position,
                 capacity, float(temperature), max(1, moves * tasks // TEMPERATURES), state,
             )  # fmt: skip
@@ -115,14 +123,15 @@ class _Run:
 
 @loop(pays_from=20_000, loaded_from=2_000)  # moves
 def anneal(  # type: ignore[no-untyped-def]
-    seconds, weights, places, count, machine, load, tasks, size, position,
-    capacity, temperature, moves, state,
+    seconds, weights, places, count, limits, volume, room,
+    machine, load, tasks, size, position, capacity, temperature, moves, state,
 ):  # fmt: skip
     """Try moves and swaps that bring down the weighted loads above ``capacity``; return the state.
 
     ``places`` holds the machines that each task may move to, ``count`` of them; ``tasks`` those of
-    each machine, ``size`` many, and ``position`` where each task stands among them. What makes it
-    worse by d is taken with the chance exp(-d / temperature).
+    each machine, ``size`` many, and ``position`` where each task stands among them. A machine has
+    at least and at most as many as in its column of ``limits``, and ``room`` for more ``volume``.
+    What makes it worse by d is taken with the chance exp(-d / temperature).
     """
     for _ in range(moves):
         state = next_minimal(state)
@@ -141,6 +150,11 @@ def anneal(  # type: ignore[no-untyped-def]
             back = tasks[new, (state >> 5) % size[new]]
             before += seconds[back, old]
             after -= seconds[back, new]
+        elif size[old] <= limits[0, old] or size[new] >= limits[1, new]:
+            continue
+        gain = volume[task] - (volume[back] if back >= 0 else 0.0)
+        if gain > room[new] or -gain > room[old]:
+            continue
         worse = weights[old] * (max(0.0, before - capacity) - max(0.0, load[old] - capacity))
         worse += weights[new] * (max(0.0, after - capacity) - max(0.0, load[new] - capacity))
         if worse > 0.0:
@@ -148,6 +162,8 @@ def anneal(  # type: ignore[no-untyped-def]
             if state >= 2147483647 * math.exp(-worse / temperature):
                 continue
         load[old], load[new] = before, after
+        room[old] += gain
+        room[new] -= gain
         gap = position[task]
         if back >= 0:
             tasks[old, gap] = back

@@ -176,14 +176,8 @@ def groups(distance: Floats, shared: Any) -> Bools:
 def entering_bound(ways: Directed, sets: Bools, amount: Floats, holders: Bools) -> float:
     """Return when, at the earliest, the last unit can have entered, the latest of all groups.
 
-    Parameters
-    ----------
-    sets
-        Groups, a row each.
-    amount
-        The units that must enter each.
-    holders
-        Who has any of that at first, a row for each group.
+    ``sets`` are groups, a row each, ``amount`` the units that must enter them, and ``holders`` who
+    has any of that at first.
 
     Complexity: O(n²) for each group.
     """

@@ -7,6 +7,7 @@ A machine that starts a copy at time a has it arrive ``length`` later, and start
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import deque
 from functools import lru_cache
 from typing import Any
@@ -64,15 +65,10 @@ def last_arrival(machines: int, length: int, period: int) -> int:
 
     best, steps = length + wanted * period, 1
     while steps * length < best:
-        low, high = -1, (best - steps * length) // period
-        while copies(steps * length + high * period) >= wanted and high - low > 1:
-            middle = (low + high) // 2
-            if copies(steps * length + middle * period) >= wanted:
-                high = middle
-            else:
-                low = middle
-        if copies(steps * length + high * period) >= wanted:
-            best = min(best, steps * length + high * period)
+        ends = range(steps * length, best + 1, period)
+        place = bisect_left(ends, wanted, key=copies)
+        if place < len(ends):
+            best = min(best, ends[place])
         steps += 1
     return best
 
@@ -190,8 +186,4 @@ def in_order(machines: int, length: int, period: int, port: int, segments: int) 
             left -= alike
         return True
 
-    low, high = -1, most
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
+    return bisect_left(range(most), True, key=fits)

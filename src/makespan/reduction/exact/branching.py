@@ -282,23 +282,6 @@ def list_choices(
     return count
 
 
-@part
-def enter_next(
-    start, sender, segment, receiver, latency, transfer, prepare, hold, unit, out_port, in_port,
-    depth,
-):  # fmt: skip
-    """Write the state after a copy one level below that before it."""
-    below = depth + 1
-    np.positive(hold[depth], hold[below])
-    np.positive(unit[depth], unit[below])
-    np.positive(out_port[depth], out_port[below])
-    np.positive(in_port[depth], in_port[below])
-    unit[below, sender] = max(hold[depth, sender, segment], unit[depth, sender]) + prepare
-    out_port[below, sender] = start + transfer
-    in_port[below, receiver] = start + latency + transfer
-    hold[below, receiver, segment] = start + latency + transfer
-
-
 @kernel
 def decide(
     deadline, latency, transfer, prepare, growth, hold, unit, out_port, in_port, now, cursor,
@@ -387,11 +370,14 @@ def decide(
         cursor[depth] += 1
         start, sender = choices[depth, choice, 0], choices[depth, choice, 2]
         segment, receiver = choices[depth, choice, 3], choices[depth, choice, 4]
-        enter_next(
-            start, sender, segment, receiver, latency, transfer, prepare, hold, unit, out_port,
-            in_port, depth,
-        )  # fmt: skip
+        held = max(hold[depth, sender, segment], unit[depth, sender])
         depth += 1
+        for state in (unit, out_port, in_port):
+            np.positive(state[depth - 1], state[depth])
+        np.positive(hold[depth - 1], hold[depth])
+        unit[depth, sender] = held + prepare
+        out_port[depth, sender] = start + transfer
+        in_port[depth, receiver] = hold[depth, receiver, segment] = start + latency + transfer
         now[depth] = start
         cursor[depth] = -1
     return UNDECIDED, depth

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import chain, combinations, pairwise
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
-from makespan.core.control import Control
 from makespan.core.schedule import Schedule
-from makespan.reduction.exact import MAX_PAIRS, Model, Unbuilt
-from makespan.reduction.problem import Reduction
+from makespan.reduction.exact import Model, Part
 from makespan.reduction.sends import Sends, costs_of, sends_of, shared_links, tables_of
 from makespan.reduction.timing import in_order
-
-
-class _Part(NamedTuple):
-    """A part that may arrive at a machine: when it does, and when it is combined."""
-
-    chosen: Any
-    arrives: Any
-    combined: Any
 
 
 class AllreduceModel(Model):
@@ -32,16 +22,10 @@ class AllreduceModel(Model):
     ``ready`` is when i has all parts that it gets, and ``held`` when it has the whole.
     """
 
-    def __init__(
-        self,
-        problem: Reduction,
-        control: Control,
-        incumbent: Schedule,
-        least: float,
-        in_order_of_arrival: bool,
-    ) -> None:
-        super().__init__(problem, control, incumbent)
-        model = self.model
+    first = 0
+
+    def _variables(self, least: int) -> Any:
+        problem, model = self.problem, self.model
         self.tables = tables_of(problem).over(self.machines)
         self.transfer, self.latency, self.reduce, self.size, _ = self.tables
         self.keys = [(i, k) for k in range(self.segments) for i in range(self.machines)]
@@ -61,7 +45,7 @@ class AllreduceModel(Model):
             for way, pair in enumerate([(i, j), (j, i)])
             if i != j and self.transfer[pair] >= 0
         }
-        end = model.new_int_var(round(least / self.unit), self.most, "end")
+        end = model.new_int_var(least, self.most, "end")
         for k in range(self.segments):
             model.add_exactly_one(self.home[i, k] for i in range(self.machines))
         for i, k in self.keys:
@@ -73,13 +57,7 @@ class AllreduceModel(Model):
             model.add(self.held[i, k] == self.ready[i, k]).only_enforce_if(self.home[i, k])
             model.add(self.start[0][i, k] >= self.ready[i, k])
             model.add(end >= self.held[i, k])
-        parts = self._ports()
-        if in_order_of_arrival:
-            self._order_of_arrival(parts)
-        if problem.times is not None:
-            self._symmetry()
-        model.minimize(end)
-        self._hint(end)
+        return end
 
     def schedule(self, value: Any) -> Schedule:
         """Return the plan of a solution, of which ``value`` gives the variables."""
@@ -107,7 +85,11 @@ class AllreduceModel(Model):
         schedule = in_order(self.problem, sends.take(order), place[takes], entering)
         return self.incumbent if schedule is None else schedule
 
-    def _ports(self) -> list[list[_Part]]:
+    @property
+    def _alike(self) -> bool:
+        return self.problem.times is not None
+
+    def _ports(self) -> Iterable[list[Part]]:
         """Ports and units take one at a time; return the parts that may arrive at each machine."""
         model, table = self.model, self.problem.ports
         links: dict[int, list[Any]] = defaultdict(list)
@@ -115,7 +97,7 @@ class AllreduceModel(Model):
         sending: dict[int, list[Any]] = defaultdict(list)
         taking: dict[int, list[Any]] = defaultdict(list)
         working: dict[int, list[Any]] = defaultdict(list)
-        parts: dict[int, list[_Part]] = defaultdict(list)
+        parts: dict[int, list[Part]] = defaultdict(list)
         for (way, i, k, j), chosen in self.given.items():
             self._look()
             sender, receiver = pair = (j, i) if way else (i, j)
@@ -142,37 +124,13 @@ class AllreduceModel(Model):
             working[enters].append(
                 model.new_optional_fixed_size_interval_var(done - work, work, chosen, "")
             )
-            parts[enters].append(_Part(chosen, start + lag, done))
-        held = (each.values() for each in (sending, taking, working, links))
-        for intervals in chain.from_iterable(held):
-            if len(intervals) > 1:
-                model.add_no_overlap(intervals)
-        return list(parts.values())
-
-    def _order_of_arrival(self, parts: list[list[_Part]]) -> None:
-        """A unit combines parts in the order in which they arrive."""
-        if sum(len(unit) * (len(unit) - 1) // 2 for unit in parts) > MAX_PAIRS:
-            raise Unbuilt
-        for one, two in (pair for unit in parts for pair in combinations(unit, 2)):
-            self._look()
-            first = self.model.new_bool_var("")
-            for sooner, later, when in ((one, two, first), (two, one, first.negated())):
-                given = [one.chosen, two.chosen, when]
-                self.model.add(sooner.arrives <= later.arrives).only_enforce_if(*given)
-                self.model.add(sooner.combined <= later.combined).only_enforce_if(*given)
-
-    def _symmetry(self) -> None:
-        """Machines and segments are interchangeable.
-
-        Machines are numbered by when they have the first segment, segments by when machine 0 has.
-        """
-        for one, two in pairwise(range(self.machines)):
-            self.model.add(self.held[one, 0] <= self.held[two, 0])
-        for one, two in pairwise(range(self.problem.items)):
-            self.model.add(self.held[0, one] <= self.held[0, two])
+            at = start + lag, done
+            parts[enters].append(Part(chosen, begins=at, ends=at))
+        for each in (sending, taking, working, links):
+            self._one_at_a_time(each.values())
+        return parts.values()
 
     def _hint(self, end: Any) -> None:
-        """Start from the incumbent, its machines and segments renamed as the symmetry asks."""
         sends, rows = sends_of(self.problem, self.incumbent)
         start = np.rint(self.incumbent.start[rows] / self.unit).astype(int)
         costs = costs_of(self.problem, sends)
@@ -185,7 +143,7 @@ class AllreduceModel(Model):
             if final
         }  # fmt: skip
         names, items = list(range(self.machines)), list(range(self.problem.items))
-        if self.problem.times is not None and held:
+        if self._alike and held:
             # the home of the segment that is complete first has the first of all
             first = min(held, key=lambda key: (held[key], key))[1]
             by_time = sorted(names, key=lambda i: held.get((i, first), -1))

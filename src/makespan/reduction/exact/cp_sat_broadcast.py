@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from makespan.core.control import Control
 from makespan.core.schedule import Schedule
-from makespan.reduction.exact import MAX_PAIRS, Model, Unbuilt
-from makespan.reduction.heuristics.symmetry import broadcast_of, links_of_copies, ports_of_copies
+from makespan.reduction.exact import Model, Part
+from makespan.reduction.heuristics.symmetry import (
+    broadcast_of,
+    links_of_copies,
+    ports_of_copies,
+    sends_of_copies,
+)
 from makespan.reduction.problem import Reduction
-from makespan.reduction.sends import Sends, costs_of, sends_of
-from makespan.reduction.timing import in_order
+from makespan.reduction.sends import costs_of, sends_of
+from makespan.reduction.timing import kept_to
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import IntVar
-
-
-class _Copy(NamedTuple):
-    """A copy that may be sent: when it is prepared and when it is sent."""
-
-    chosen: Any
-    begin: Any
-    start: Any
-    work: int
-    lasts: int
 
 
 class BroadcastModel(Model):
@@ -38,20 +33,14 @@ class BroadcastModel(Model):
     machine takes its segments, where that is given.
     """
 
-    def __init__(
-        self,
-        problem: Reduction,
-        control: Control,
-        incumbent: Schedule,
-        least: float,
-        in_order_of_arrival: bool,
-    ) -> None:
-        super().__init__(problem, control, incumbent)
-        model = self.model
+    first = 1
+
+    def _variables(self, least: int) -> Any:
+        problem, model = self.problem, self.model
         tables = broadcast_of(problem).over(self.machines)
         self.transfer, self.latency, self.prepare, self.size, _ = tables
         self.shared, self.ahead, self.links = links_of_copies(problem, tables)
-        end = model.new_int_var(round(least / self.unit), self.most, "end")
+        end = model.new_int_var(least, self.most, "end")
         holds, lacks = problem.statement.copied
         self.holds = holds
         others = lacks if problem.statement.combining else ~holds  # who may forward a copy
@@ -79,13 +68,7 @@ class BroadcastModel(Model):
                     if (j, k, i) in self.given:
                         model.add_bool_or(givers).only_enforce_if(self.given[j, k, i])
             model.add(when <= end)
-        prepared = self._ports()
-        if in_order_of_arrival:
-            self._order_of_arrival(prepared)
-        if self._alike:
-            self._symmetry()
-        model.minimize(end)
-        self._hint(end)
+        return end
 
     def schedule(self, value: Any) -> Schedule:
         """Return the plan of a solution, of which ``value`` gives the variables."""
@@ -104,12 +87,7 @@ class BroadcastModel(Model):
             dtype=np.int64,
         ).T
         forward = not self.problem.statement.combining
-        sends = Sends(
-            sender=giver if forward else taker,
-            receiver=taker if forward else giver,
-            segment=segment,
-            final=np.full(len(chosen), forward),
-        )
+        sends = sends_of_copies(self.problem, np.column_stack([giver, taker, segment]))
         # what takes no time is before what begins at the same moment
         costs = costs_of(self.problem, sends)
         lasts = costs.transfer
@@ -118,9 +96,7 @@ class BroadcastModel(Model):
         takes = np.lexsort((turn, lasts, held - lasts))
         order, arrivals = (gives, takes) if forward else (takes[::-1], gives[::-1])
         entering = (begins[:, None] + costs.ahead)[order]
-        schedule = in_order(self.problem, sends.take(order), np.argsort(order)[arrivals], entering)
-        assert schedule is not None
-        return schedule
+        return kept_to(self.problem, sends.take(order), np.argsort(order)[arrivals], entering)
 
     def _possible(self, taker: int, segment: int, giver: int) -> bool:
         """Whether a given plan allows the copy, in the direction of the problem."""
@@ -132,13 +108,13 @@ class BroadcastModel(Model):
             return (segment + 1, giver + 1) in self.problem.sequences[taker]
         return True
 
-    def _ports(self) -> list[list[_Copy]]:
+    def _ports(self) -> Iterable[list[Part]]:
         """Ports and units take one at a time; return the copies that each unit prepares."""
         model = self.model
         sending: dict[int, list[Any]] = defaultdict(list)
         taking: dict[int, list[Any]] = defaultdict(list)
         preparing: dict[int, list[Any]] = defaultdict(list)
-        copies: dict[int, list[_Copy]] = defaultdict(list)
+        copies: dict[int, list[Part]] = defaultdict(list)
         exits, entries, _, _ = ports_of_copies(self.problem)
         links: list[list[Any]] = [[] for _ in range(self.links)]
         queues = [self._queues(giver) for giver in range(self.machines)]
@@ -156,11 +132,12 @@ class BroadcastModel(Model):
             taking[way_in].append(
                 model.new_optional_interval_var(held - lasts, lasts, held, chosen, "")
             )
-            for link, ahead in self._shared(j, i):
-                enters = start + ahead
-                links[link].append(
-                    model.new_optional_fixed_size_interval_var(enters, lasts, chosen, "")
-                )
+            for place in range(self.shared.shape[2] if self.links else 0):
+                link, enters = int(self.shared[j, i, place]), start + int(self.ahead[j, i, place])
+                if link >= 0:
+                    links[link].append(
+                        model.new_optional_fixed_size_interval_var(enters, lasts, chosen, "")
+                    )
             begin: Any = start - work
             if queues[j]:
                 begin = model.new_int_var(0, self.most, "")
@@ -168,29 +145,19 @@ class BroadcastModel(Model):
                 preparing[way_out].append(
                     model.new_optional_fixed_size_interval_var(begin, work, chosen, "")
                 )
-                copies[way_out].append(_Copy(chosen, begin, start, work, lasts))
+                ends = start + lasts, begin + work
+                copies[way_out].append(Part(chosen, begins=(start, begin), ends=ends))
             self.begun[i, k, j] = begin
             source = bool(self.holds[j, k])
             model.add(begin >= (0 if source else self.held[j, k])).only_enforce_if(chosen)
             if not source and int(self.latency[j, i]) + lasts + work == 0:
                 at_once.append((i, k, j))
-        ports = *sending.values(), *taking.values(), *preparing.values()
-        for intervals in (*ports, *links):
-            if len(intervals) > 1:
-                model.add_no_overlap(intervals)
+        for each in (sending.values(), taking.values(), preparing.values(), links):
+            self._one_at_a_time(each)
         self._no_circles(at_once)
         if self.problem.sequences is not None:
             self._given_sequences()
-        return list(copies.values())
-
-    def _shared(self, giver: int, taker: int) -> list[tuple[int, int]]:
-        """Return the shared links on a way, and the latency before each."""
-        if not self.links:
-            return []
-        pairs = zip(
-            self.shared[giver, taker].tolist(), self.ahead[giver, taker].tolist(), strict=True
-        )
-        return [(link, ahead) for link, ahead in pairs if link >= 0]
+        return copies.values()
 
     def _no_circles(self, at_once: list[tuple[int, int, int]]) -> None:
         """Copies that take no time need a rank: times alone let machines give in a circle."""
@@ -208,19 +175,6 @@ class BroadcastModel(Model):
         least = self.transfer[giver][apart].min(initial=self.most) * self.size.min()
         return bool(self.prepare[giver] * self.size.max() > least)
 
-    def _order_of_arrival(self, copies: list[list[_Copy]]) -> None:
-        """A unit prepares copies in the order in which they are sent."""
-        model = self.model
-        if sum(len(unit) * (len(unit) - 1) // 2 for unit in copies) > MAX_PAIRS:
-            raise Unbuilt
-        for one, two in (pair for unit in copies for pair in combinations(unit, 2)):
-            self._look()
-            first = model.new_bool_var("")
-            both = [one.chosen, two.chosen]
-            for sooner, later, when in ((one, two, first), (two, one, first.negated())):
-                model.add(sooner.start + sooner.lasts <= later.start).only_enforce_if(*both, when)
-                model.add(sooner.begin + sooner.work <= later.begin).only_enforce_if(*both, when)
-
     def _given_sequences(self) -> None:
         """In reversed time, a machine takes its segments in the reverse of its sends."""
         assert self.problem.sequences is not None
@@ -233,7 +187,6 @@ class BroadcastModel(Model):
 
     @property
     def _alike(self) -> bool:
-        """Whether machines other than the root, and segments, are interchangeable."""
         problem = self.problem
         return (
             problem.collective in ("reduce", "broadcast")
@@ -241,18 +194,6 @@ class BroadcastModel(Model):
             and problem.destinations is None
             and problem.sequences is None
         )
-
-    def _symmetry(self) -> None:
-        """Segments and machines other than the root are interchangeable.
-
-        Segments are numbered by when machine 1 gets them, machines by when they get segment 0.
-        """
-        last = [self.held[i, 0] for i in range(1, self.machines)]
-        for one, two in pairwise(last):
-            self.model.add(one <= two)
-        order = [self.held[1, k] for k in range(self.segments)]
-        for one, two in pairwise(order):
-            self.model.add(one <= two)
 
     def _hint(self, end: IntVar) -> None:
         sends, rows = _rows(self.problem, self.incumbent)

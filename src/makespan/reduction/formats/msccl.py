@@ -12,7 +12,7 @@ import numpy as np
 from makespan.core.errors import FileError
 from makespan.core.inputs.documents import root_of
 from makespan.core.schedule import Schedule
-from makespan.reduction.formats import (
+from makespan.reduction.formats.msccl_reading import (
     COMBINING,
     DEALT,
     INPUT,
@@ -25,8 +25,9 @@ from makespan.reduction.formats import (
     Step,
     held,
     in_buffers,
+    problem_in,
+    programme_in,
 )
-from makespan.reduction.formats.msccl_reading import problem_in, programme_in
 from makespan.reduction.formats.msccl_writing import write
 from makespan.reduction.problem import Reduction, segment_name
 from makespan.reduction.sends import Sends, claim_sends
@@ -123,7 +124,8 @@ class _Run:
             block = self.programme[gpu][name]
             step = block.steps[len(self.ended[gpu, name])]
             if step.kind in SENDING:
-                start = self._start(time, gpu, block.send)
+                latency = float(self.problem.latencies[gpu, block.send])
+                start = max(time, self.ports[gpu][0], self.ports[block.send][1] - latency)
                 if start > time:
                     heappush(self.ready, (start, gpu, name))
                     continue
@@ -160,10 +162,6 @@ class _Run:
         if step.kind in (*COMBINING, "re"):
             time += float(self.problem.reduces[gpu]) * step.chunks
         heappush(self.ready, (time, gpu, name))
-
-    def _start(self, time: float, gpu: int, peer: int) -> float:
-        latency = float(self.problem.latencies[gpu, peer])
-        return max(time, self.ports[gpu][0], self.ports[peer][1] - latency)
 
     def _do(self, time: float, gpu: int, name: int, block: Block, step: Step) -> None:
         place = f"GPU {gpu}, tb {name}, step {len(self.ended[gpu, name])}"

@@ -1,29 +1,102 @@
-"""The text of an MSCCL file → the problem and the programme in it, or every mistake."""
+"""MSCCL: programmes for collectives in XML, as runtimes compatible with NCCL execute them.
+
+Every machine is a ``<gpu>``. It has a thread block, ``<tb>``, for every peer that it sends to, and
+for every one that it receives from; a send is a ``<step>`` on both ends. Steps wait for others of
+their GPU (``depid``, ``deps``): for what they read or overwrite, and for the send or the reception
+before. A step waits for one other; what it waits for besides stands in steps ``nop`` before it.
+
+Source: the runtimes' parsers and interpreters (github.com/microsoft/msccl, github.com/ROCm/rccl),
+and Cowan et al. 2023, "MSCCLang: Microsoft collective communication language".
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from makespan.core.errors import FileError, InputError
 from makespan.core.inputs.documents import local
 from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.reduction.formats import (
-    INPUT,
-    NAMES,
-    OUTPUT,
-    RECEIVING,
-    SCRATCH,
-    SENDING,
-    Block,
-    Cell,
-    Programme,
-    Step,
-)
+from makespan.core.numeric.arrays import Integers
+from makespan.reduction.model import Bools
 from makespan.reduction.problem import Reduction
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
+
+NAMES = {
+    "reduce": "reduce",
+    "broadcast": "broadcast",
+    "all-reduce": "allreduce",
+    "all-gather": "allgather",
+    "reduce-scatter": "reducescatter",
+    "gather": "gather",
+    "scatter": "scatter",
+    "all-to-all": "alltoall",
+}
+DEALT = ("all-gather", "reduce-scatter", "gather", "scatter", "all-to-all")
+INPUT, OUTPUT, SCRATCH = "i", "o", "s"
+RECEIVING = ("r", "rcs", "rrs", "rrc", "rrcs")
+SENDING = ("s", "rcs", "rrs", "rrcs")
+COMBINING = ("rrs", "rrc", "rrcs")
+USING = {
+    "src": ("s", "cpy", "re", "rrs", "rrc", "rrcs"), "dst": ("r", "cpy", "re", "rcs", "rrc", "rrcs")
+}  # fmt: skip
+"""The steps that use the cell of their own GPU that ``src`` or ``dst`` names."""
+
+
+class Cell(NamedTuple):
+    """A chunk of a buffer: which buffer, and the how manieth chunk of it."""
+
+    buffer: str
+    offset: int
+
+
+class Step(NamedTuple):
+    """A step of a file: what it does, with which chunks, and for which step it waits.
+
+    ``waits`` is a thread block and a step of the same GPU; None for none.
+    """
+
+    kind: str
+    source: Cell
+    target: Cell
+    chunks: int
+    waits: tuple[int, int] | None
+
+
+class Block(NamedTuple):
+    """A thread block of a file: its peers, -1 for none, its channel, its steps."""
+
+    send: int
+    receive: int
+    channel: int
+    steps: list[Step]
+
+
+Programme = list[dict[int, Block]]
+"""The thread blocks of every GPU, by their ids."""
+
+
+def in_buffers(problem: Reduction) -> Integers:
+    """Return the segments in the order in which buffers hold them, those that they hold.
+
+    Buffers hold the chunks of one machine after another: those that come from it, or go to it.
+    """
+    own = np.arange(problem.items)
+    if problem.collective not in DEALT:
+        return own
+    owner, own = np.divmod(own, int(problem.segments))
+    part, machine = np.divmod(own, len(problem.machines))
+    return np.lexsort((part, machine, owner))
+
+
+def held(order: Integers, table: Bools) -> list[Integers]:
+    """Return the segments in the buffer of every machine; ``table`` says which it holds."""
+    return [order[row[order]] for row in table]
+
 
 COLLECTIVES = {**{name: own for own, name in NAMES.items()}, "reduce_scatter": "reduce-scatter"}
 STEPS = (*RECEIVING, "s", "cpy", "re", "nop")
@@ -149,18 +222,12 @@ def _block(
                 mistakes.add(f"{here}.type", f"{kind!r} needs a peer, which its tb lacks")
         count = 0 if kind == "nop" else _whole(each, "cnt", here, mistakes, 1)
         cells = {}
-        for end in ("src", "dst"):
-            cells[end] = _cell(each, end, here, mistakes, sizes, count, _used(kind, end))
+        for end, using in USING.items():
+            cells[end] = _cell(each, end, here, mistakes, sizes, count, kind in using)
         waits = [_whole(each, key, here, mistakes) for key in ("depid", "deps")]
         known = (waits[0], waits[1]) if waits[0] >= 0 else None
         block.steps.append(Step(kind, cells["src"], cells["dst"], count, known))
     return block
-
-
-def _used(kind: str, end: str) -> bool:
-    """Whether a step uses the cell of its own GPU that ``src`` or ``dst`` names."""
-    return kind in (("s", "cpy", "re", "rrs", "rrc", "rrcs") if end == "src" else
-                    ("r", "cpy", "re", "rcs", "rrc", "rrcs"))  # fmt: skip
 
 
 def _cell(

@@ -13,7 +13,7 @@ import numpy as np
 from makespan.core.errors import ProblemError
 from makespan.core.inputs.mistakes import Mistakes
 from makespan.core.schedule import Schedule
-from makespan.reduction.formats import (
+from makespan.reduction.formats.msccl_reading import (
     DEALT,
     INPUT,
     NAMES,
@@ -203,8 +203,10 @@ def _text(problem: Reduction, gpus: list[_Gpu]) -> str:
 
 
 def _add_gpu(root: ElementTree.Element, number: int, gpu: _Gpu) -> None:
-    sizes = dict(zip(("i_chunks", "o_chunks", "s_chunks"), map(len, _buffers(gpu)), strict=True))
-    element = _element(root, "gpu", id=number, **sizes)
+    element = _element(
+        root, "gpu", id=number, i_chunks=len(gpu.inputs), o_chunks=len(gpu.outputs),
+        s_chunks=len(gpu.scratch),
+    )  # fmt: skip
     names = {key: name for name, key in enumerate(sorted(gpu.blocks))}
     lengths = [_numbered(gpu.blocks[key]) for key in names]
     nodes = 1 + len(names) + sum(lengths)
@@ -220,17 +222,20 @@ def _add_gpu(root: ElementTree.Element, number: int, gpu: _Gpu) -> None:
         block = _element(element, "tb", id=name, **peers)
         for step in gpu.blocks[key]:
             first = step.number - max(0, len(step.waits) - 1)
-            for extra, other in enumerate(step.waits[:-1]):
-                waits = {"depid": names[other.block], "deps": other.number, "hasdep": 0}
-                _add_step(block, first + extra, "nop", Cell(INPUT, -1), Cell(OUTPUT, -1), 0, waits)
-            waits = {"depid": -1, "deps": -1, "hasdep": int(step.awaited)}
-            if step.waits:
-                waits |= {"depid": names[step.waits[-1].block], "deps": step.waits[-1].number}
-            _add_step(block, step.number, step.kind, step.source, step.target, 1, waits)
-
-
-def _buffers(gpu: _Gpu) -> tuple[dict[int, Cell], ...]:
-    return gpu.inputs, gpu.outputs, gpu.scratch
+            nothing = "nop", Cell(INPUT, -1), Cell(OUTPUT, -1), 0
+            own = step.kind, step.source, step.target, 1
+            rows = [*[nothing] * (step.number - first), own]
+            for place, (kind, source, target, count) in enumerate(rows):
+                waits = {"depid": -1, "deps": -1}
+                if step.waits:
+                    other = step.waits[place]
+                    waits = {"depid": names[other.block], "deps": other.number}
+                awaited = int(step.awaited and place == step.number - first)
+                _element(
+                    block, "step", s=first + place, type=kind, srcbuf=source.buffer,
+                    srcoff=source.offset, dstbuf=target.buffer, dstoff=target.offset, cnt=count,
+                    **waits, hasdep=awaited,
+                )  # fmt: skip
 
 
 def _numbered(block: list[_Step]) -> int:
@@ -240,21 +245,6 @@ def _numbered(block: list[_Step]) -> int:
         count += max(1, len(step.waits))
         step.number = count - 1
     return count
-
-
-def _add_step(
-    block: ElementTree.Element,
-    number: int,
-    kind: str,
-    source: Cell,
-    target: Cell,
-    count: int,
-    waits: dict[str, int],
-) -> None:
-    _element(
-        block, "step", s=number, type=kind, srcbuf=source.buffer, srcoff=source.offset,
-        dstbuf=target.buffer, dstoff=target.offset, cnt=count, **waits,
-    )  # fmt: skip
 
 
 def _element(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from heapq import heappop, heappush
 from math import ceil
 
 import numpy as np
@@ -14,34 +13,19 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.jit import loop
 from makespan.core.registry import Need
 from makespan.core.solution import Solution
+from makespan.reduction import needs
 from makespan.reduction.answer import logged
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves import Planner, planner
+from makespan.reduction.heuristics.hierarchical_exchange import grown
 from makespan.reduction.heuristics.symmetry import broadcast_of, schedule_from_copies
-from makespan.reduction.needs import (
-    COPIED_OR_COMBINED,
-    FREE_ORDER,
-    GIVEN_COUNT,
-    ONE_SEGMENT,
-    ONE_WAY,
-    OPEN_PLAN,
-    SAME_TIMES,
-    links_between,
-    says,
-)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends
 
 
 @planner(
     name="circulant",
-    needs=(
-        ONE_WAY,
-        GIVEN_COUNT,
-        OPEN_PLAN,
-        FREE_ORDER,
-        SAME_TIMES,
-    ),
+    needs=(needs.ONE_WAY, *needs.FREE_PLAN, needs.SAME_TIMES),
     proves="(m - 1 + ceil(log2 n)) transfers, the lower bound of Bar-Noy and Kipnis (1994), where "
     "latency and reduction take no time",
     complexity="O(n log² n + n m)",
@@ -201,7 +185,7 @@ def circulate(skips, takes, segments, waves, copies):  # type: ignore[no-untyped
 
 @planner(
     name="single-segment",
-    needs=(ONE_WAY, ONE_SEGMENT, OPEN_PLAN, FREE_ORDER, SAME_TIMES),
+    needs=(needs.ONE_WAY, needs.ONE_SEGMENT, needs.OPEN_PLAN, needs.FREE_ORDER, needs.SAME_TIMES),
     proves="growth N(t) = N(t - max(transfer, reduce)) + N(t - latency - transfer - reduce)",
     complexity="O(n log n)",
     source="Canon and Antoniu 2013",
@@ -211,15 +195,8 @@ def single_segment(problem: Reduction, control: Control) -> Solution:
     transfer, latency, prepare, size, _ = broadcast_of(problem)
     lasts, work = transfer[0, 0] * size[0], prepare[0] * size[0]
     length, period = latency[0, 0] + lasts + work, max(lasts, work)
-    copies: list[tuple[int, int, int]] = []
-    heap = [(length, 0)]
-    while len(copies) < len(problem.machines) - 1:
-        arrival, giver = heappop(heap)
-        taker = len(copies) + 1
-        copies.append((giver, taker, 0))
-        heappush(heap, (arrival + period, giver))
-        heappush(heap, (arrival + length, taker))
-    table = np.array(copies, dtype=np.int64).reshape(-1, 3)
+    giver = grown(len(problem.machines), length, period)[1:]
+    table = np.column_stack([giver, np.arange(1, len(giver) + 1), 0 * giver])
     found = Solution(schedule=schedule_from_copies(problem, table), optimal=True)
     return logged(problem, control, found, backwards=True)
 
@@ -228,7 +205,7 @@ Block = tuple[Integers, Integers, Integers]  # givers, takers, and whose segment
 Blocks = Callable[[int, Integers], Iterator[Block]]
 DEALT = Need(
     "collective = 'all-gather' or 'reduce-scatter'",
-    says("collective", "all-gather", "reduce-scatter"),
+    needs.says("collective", "all-gather", "reduce-scatter"),
 )
 MANY_ENDS = Need(
     "a collective other than 'reduce' and 'broadcast'",  # for those it is called a star
@@ -271,10 +248,12 @@ def _planned(problem: Reduction, control: Control, copies: Integers) -> Solution
     name="direct",
     needs=(
         MANY_ENDS,
-        COPIED_OR_COMBINED,
-        GIVEN_COUNT,
-        FREE_ORDER,
-        links_between(lambda problem: _ends(problem, _straight(problem)), "to those that lack it"),
+        needs.COPIED_OR_COMBINED,
+        needs.GIVEN_COUNT,
+        needs.FREE_ORDER,
+        needs.links_between(
+            lambda problem: _ends(problem, _straight(problem)), "to those that lack it"
+        ),
     ),
     complexity="O(sends log sends)",
     source="pairwise exchange; classical",
@@ -309,16 +288,18 @@ def _method(name: str, source: str, *more: Need) -> Callable[[Blocks], Planner]:
             machines = len(problem.machines)
             table = rows_of(problem)
             count = np.array([len(range(i, problem.items, machines)) for i in range(machines)])
-            rows = np.repeat(table, count[table[:, 2]], axis=0)
-            of_block = np.repeat(np.cumsum(count[table[:, 2]]) - count[table[:, 2]],
-                                 count[table[:, 2]])  # fmt: skip
+            times = count[table[:, 2]]
+            rows = np.repeat(table, times, axis=0)
+            of_block = np.repeat(np.cumsum(times) - times, times)
             rows[:, 2] += machines * (np.arange(len(rows)) - of_block)
             return _planned(problem, control, rows)
 
         run.__doc__ = blocks.__doc__
-        links = links_between(lambda problem: _ends(problem, rows_of(problem)), "along its blocks")
-        needs = (DEALT, GIVEN_COUNT, FREE_ORDER, *more, links)
-        return planner(name=name, needs=needs, complexity="O(n m)", source=source)(run)
+        links = needs.links_between(
+            lambda problem: _ends(problem, rows_of(problem)), "along its blocks"
+        )
+        asked = (DEALT, needs.GIVEN_COUNT, needs.FREE_ORDER, *more, links)
+        return planner(name=name, needs=asked, complexity="O(n m)", source=source)(run)
 
     return decorate
 

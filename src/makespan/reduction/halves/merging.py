@@ -15,9 +15,10 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.numeric.sorting import sorted_by
+from makespan.core.numeric.sorting import inverse, sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
+from makespan.reduction import needs
 from makespan.reduction.answer import logged
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves import Planner, planner, trees
@@ -35,16 +36,6 @@ from makespan.reduction.halves.shortest_paths import shortest_paths, without_idl
 from makespan.reduction.halves.tree_packing import tree_packing
 from makespan.reduction.heuristics.symmetry import schedule_from_copies
 from makespan.reduction.model import homes_of
-from makespan.reduction.needs import (
-    ALONG_CRITICAL_PATH,
-    AN_ALL_REDUCE,
-    BY_DUE_DATES,
-    COMBINED_AND_COPIED,
-    FREE_ORDER,
-    GIVEN_COUNT,
-    OPEN_PLAN,
-    is_tried,
-)
 from makespan.reduction.problem import Collective, Reduction
 from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_in, sends_of
 from makespan.reduction.timing import in_order
@@ -74,7 +65,7 @@ DEALT: Parts = ("reduce-scatter", "all-gather")
 
 @planner(
     name="reduce-then-broadcast",
-    needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    needs=(needs.AN_ALL_REDUCE, *needs.FREE_PLAN),
     complexity="that of rarest-first, for the reduction and for the broadcast",
     source="time reversal: a broadcast is a reduction; both share the ports",
 )
@@ -91,7 +82,7 @@ def reduce_then_broadcast(
 
 @planner(
     name="reduce-scatter-all-gather",
-    needs=(COMBINED_AND_COPIED, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    needs=(needs.COMBINED_AND_COPIED, *needs.FREE_PLAN),
     complexity="that of rarest-first, for the reduce-scatter and for the all-gather",
     source="Rabenseifner 2004; both share the ports",
 )
@@ -110,7 +101,7 @@ def _merged_parts(
 ) -> Solution:
     claim_sends(problem, BYTES_DEALT if pair is DEALT else None)
     known, left = control.incumbent, control.remaining
-    more_comes = is_tried(problem, BY_DUE_DATES, ALONG_CRITICAL_PATH)
+    more_comes = needs.is_tried(problem, needs.BY_DUE_DATES, needs.ALONG_CRITICAL_PATH)
     part = 8 if more_comes else 2
     others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
     share = math.inf if left is None else left / part if others else left
@@ -140,15 +131,16 @@ def _planned(problem: Reduction, control: Control, pair: Parts, restarts: int | 
         assert reduced.schedule is not None
         least = min(least, _proved(reduced) + _proved(spread))
         target = max(lower_bound, least if problem.items == 1 else 0.0) * (1 + 1e-12)
-        for reduction in chain((reduced.schedule,), _reductions(parts[0], control, restarts)):
-            for copies, start in _broadcasts(parts[1], reduction, spread.schedule, control):
-                # who needs no copy gets none: the send of a segment with one end would be its part
-                rows = without_idle(copies, parts[1].statement.copied[1])
-                schedule = merged(problem, parts[0], reduction, copies[rows], start[rows])
-                if schedule is not None and (best is None or schedule.makespan < best.makespan):
-                    best = schedule
-                if best is not None and (best.makespan <= target or control.expired()):
-                    break
+        for reduction, copies, start in (
+            (one, *back)
+            for one in chain((reduced.schedule,), _reductions(parts[0], control, restarts))
+            for back in _broadcasts(parts[1], one, spread.schedule, control)
+        ):
+            # who needs no copy gets none: the send of a segment with one end would be its part
+            rows = without_idle(copies, parts[1].statement.copied[1])
+            schedule = merged(problem, parts[0], reduction, copies[rows], start[rows])
+            if schedule is not None and (best is None or schedule.makespan < best.makespan):
+                best = schedule
             if best is not None and (best.makespan <= target or control.expired()):
                 break
     assert best is not None
@@ -347,7 +339,5 @@ def merged(
     costs = costs_of(problem, together)
     units = costs.units(start)
     order = sorted_by(units, units + costs.transfer)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    arrivals = place[costs.order_of_arrival(start, start)]
+    arrivals = inverse(order)[costs.order_of_arrival(start, start)]
     return in_order(problem, together.take(order), arrivals)

@@ -16,6 +16,7 @@ from makespan.core.registry import Need
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
+from makespan.reduction import needs
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.exact import Unbuilt
 from makespan.reduction.exact.cp_sat_broadcast import BroadcastModel
@@ -23,16 +24,6 @@ from makespan.reduction.halves import Planner, planner
 from makespan.reduction.halves.rarest_first import rarest_first
 from makespan.reduction.halves.trees import given_plan
 from makespan.reduction.heuristics.symmetry import broadcast_of, schedule_from_copies
-from makespan.reduction.needs import (
-    BY_CP_SAT,
-    COMMON_UNIT,
-    FREE_ORDER,
-    GIVEN_COUNT,
-    ONE_WAY,
-    OPEN_PLAN,
-    SAME_TIMES,
-    at_most,
-)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import sends_in
 
@@ -56,13 +47,11 @@ def _too_fine(problem: Reduction) -> str | None:
 @planner(
     name="branch-and-bound",
     needs=(
-        ONE_WAY,
-        GIVEN_COUNT,
-        OPEN_PLAN,
-        FREE_ORDER,
-        SAME_TIMES,
-        COMMON_UNIT,
-        at_most(MAX_SENDS, "sends", sends_in),
+        needs.ONE_WAY,
+        *needs.FREE_PLAN,
+        needs.SAME_TIMES,
+        needs.COMMON_UNIT,
+        needs.at_most(MAX_SENDS, "sends", sends_in),
         Need("a positive transfer time, few units", _too_fine),
     ),
     proves="exhaustion of semi-active schedules for every end below the optimum",
@@ -71,8 +60,6 @@ def _too_fine(problem: Reduction) -> str | None:
 )
 def branch_and_bound(problem: Reduction, control: Control) -> Solution:
     """Ask whether the lower bound can be met, then one unit more, until the answer is yes."""
-    from makespan.reduction.halves.rarest_first import rarest_first
-
     start = control.incumbent
     if start is None or start.schedule is None:
         start = rarest_first(problem, control)
@@ -185,7 +172,7 @@ def _copies_by_cp_sat(problem: Reduction, control: Control) -> Solution:
     return best_by_cp_sat(problem, control, BroadcastModel, first)
 
 
-copies_by_cp_sat = Planner(_copies_by_cp_sat, BY_CP_SAT.needs)
+copies_by_cp_sat = Planner(_copies_by_cp_sat, needs.BY_CP_SAT.needs)
 
 
 def best_by_cp_sat(

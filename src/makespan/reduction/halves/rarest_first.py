@@ -12,7 +12,8 @@ from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.reduction.answer import logged
+from makespan.reduction import needs
+from makespan.reduction.answer import finished
 from makespan.reduction.bounding.growth import arrivals
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves import planner
@@ -35,15 +36,6 @@ from makespan.reduction.heuristics.symmetry import (
     links_of_copies,
     ports_of_copies,
     schedule_from_copies,
-)
-from makespan.reduction.needs import (
-    ALONG_CRITICAL_PATH,
-    COPIED_OR_COMBINED,
-    FREE_ORDER,
-    GIVEN_COUNT,
-    OPEN_PLAN,
-    has_ways_about,
-    is_tried,
 )
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Tables, claim_sends
@@ -99,7 +91,7 @@ class Spreader:
             shared=shared, ahead=ahead, links=links, exits=exits, entries=entries, owner=owner,
             first=first,
         )  # fmt: skip
-        may_forward = has_ways_about(problem) and not problem.statement.combining
+        may_forward = needs.has_ways_about(problem) and not problem.statement.combining
         self.problem, self.forwards = problem, may_forward and not (holds | lacks).all()
         self.takers = self.lacks
         self.huge = dtype.type(np.iinfo(np.int64).max // 4 if dtype.kind == "i" else 1e300)
@@ -179,7 +171,7 @@ def _growing(problem: Reduction, latency: Any, transfer: Any, prepare: Any, size
 
 @planner(
     name="rarest-first",
-    needs=(COPIED_OR_COMBINED, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    needs=(needs.COPIED_OR_COMBINED, *needs.FREE_PLAN),
     complexity="O(n m (a + l)) a run, for a segments under way and l machines that lack one",
     source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding; "
     "annealing as in Kirkpatrick, Gelatt and Vecchi 1983",
@@ -209,7 +201,9 @@ def rarest_first(
     restarts = max(1, min(MAX_RESTARTS, share)) if restarts is None else restarts
     rebuilds = min(patience * MAX_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
     rng = np.random.default_rng(control.rng.integers(2**31))
-    more_comes = control.incumbent is not None and is_tried(problem, ALONG_CRITICAL_PATH)
+    more_comes = control.incumbent is not None and needs.is_tried(
+        problem, needs.ALONG_CRITICAL_PATH
+    )
     with control.sharing(BEFORE if more_comes else 1.0):
         for turn in range(max(1, restarts)):
             spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])
@@ -232,9 +226,7 @@ def rarest_first(
         return direct(problem, control)
     schedule = schedule_from_copies(problem, spreader.copies)
     schedule = min([schedule, *changes.best()], key=lambda plan: plan.makespan)
-    met = schedule.makespan <= lower_bound * (1 + 1e-12)
-    found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met)
-    return logged(problem, control, found, backwards=True)
+    return finished(problem, control, schedule, lower_bound, backwards=True)
 
 
 class _Changes:

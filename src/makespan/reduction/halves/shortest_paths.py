@@ -9,7 +9,8 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.solution import Solution
-from makespan.reduction.answer import logged
+from makespan.reduction import needs
+from makespan.reduction.answer import finished
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves import planner
 from makespan.reduction.heuristics.symmetry import (
@@ -18,13 +19,6 @@ from makespan.reduction.heuristics.symmetry import (
     schedule_from_copies,
 )
 from makespan.reduction.model import Bools
-from makespan.reduction.needs import (
-    COPIED_OR_COMBINED,
-    FREE_ORDER,
-    GIVEN_COUNT,
-    OPEN_PLAN,
-    WAYS_ABOUT,
-)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Tables, claim_sends
 
@@ -35,8 +29,8 @@ MOST_RUN_AGAIN = 20_000  # machines times segments
 
 @planner(
     name="shortest-paths",
-    needs=(COPIED_OR_COMBINED, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
-    reach=(WAYS_ABOUT,),
+    needs=(needs.COPIED_OR_COMBINED, *needs.FREE_PLAN),
+    reach=(needs.WAYS_ABOUT,),
     complexity="O(n²) for each different pair of ends; where it is run again, for each segment",
     source="Dijkstra 1959; run again with ports that are held for long taking longer",
 )
@@ -71,9 +65,7 @@ def shortest_paths(
             rows = np.argsort(arrival, kind="stable") if run % 2 else np.arange(len(copies))
             schedule = schedule_from_copies(problem, copies[rows])
             best = min(best, schedule, key=lambda each: each.makespan)
-    met = best.makespan <= lower_bound * (1 + 1e-12)
-    found = Solution(schedule=best, lower_bound=lower_bound, stopped=not met)
-    return logged(problem, control, found)
+    return finished(problem, control, best, lower_bound)
 
 
 SEARCHES = 20_000  # of n² steps, in which each segment is led around what others use

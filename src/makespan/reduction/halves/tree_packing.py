@@ -10,7 +10,7 @@ import numpy as np
 from makespan.core.control import Control, stoppable
 from makespan.core.registry import Need
 from makespan.core.solution import Solution
-from makespan.reduction.answer import logged
+from makespan.reduction.answer import finished
 from makespan.reduction.bounding.cuts import capacity, directed
 from makespan.reduction.bounding.packing import VIOLATED, Packing, packing, shallow, spans
 from makespan.reduction.bounds import best_bound
@@ -67,13 +67,9 @@ def tree_packing(problem: Reduction, control: Control, *, runs: int | None = Non
                 break
     if search.found is None:
         return Solution(schedule=None, stopped=True)
-    schedule = schedule_at(problem, *search.found)
-    lower_bound = best_bound(problem)
-    met = schedule.makespan <= lower_bound * (1 + 1e-12)
-    found = Solution(
-        schedule=schedule, lower_bound=lower_bound, stopped=not met, details=search.details
-    )
-    return logged(problem, control, found, backwards=True)
+    schedule, lower_bound = schedule_at(problem, *search.found), best_bound(problem)
+    facts: dict[str, Any] = {"backwards": True, "details": search.details}
+    return finished(problem, control, schedule, lower_bound, **facts)
 
 
 class _Style(NamedTuple):

@@ -14,28 +14,19 @@ from makespan.core.errors import MethodError
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.reduction import needs
 from makespan.reduction.answer import logged
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves import Planner, planner
 from makespan.reduction.heuristics.order import given_sends, ordered
 from makespan.reduction.heuristics.symmetry import schedule_from_copies
-from makespan.reduction.needs import (
-    A_REDUCTION,
-    ALL_LINKS,
-    FREE_ORDER,
-    GIVEN_COUNT,
-    GIVEN_PLAN,
-    ONE_WAY,
-    OPEN_PLAN,
-    links_between,
-)
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.sends import Sends, claim_sends, tables_of
-from makespan.reduction.timing import in_order
+from makespan.reduction.timing import in_order, kept_to
 
 BACKFILLED_UP_TO = 2_000
 LEADS = (0, 2, 4, 6, 8)  # how much earlier deeper machines send a segment of two trees
-IN_TREES = (ONE_WAY, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER)
+IN_TREES = (needs.ONE_WAY, *needs.FREE_PLAN)
 Tree = Callable[[int, int], Integers]
 ALONG: dict[Tree, Planner] = {}
 """The planners along trees that are the same for all even, and all odd segments."""
@@ -98,9 +89,7 @@ def planned(
     assert best is not None
     sends = best[0]
     if forward is problem:
-        schedule = in_order(problem, sends)
-        assert schedule is not None
-        return schedule
+        return kept_to(problem, sends)
     backwards = np.column_stack([sends.receiver, sends.sender, sends.segment])[::-1]
     return schedule_from_copies(problem, backwards)
 
@@ -145,9 +134,9 @@ def as_method(
             return pipelined(problem, tree, control, leads)
 
         run.__doc__ = tree.__doc__
-        needs = (*IN_TREES, links_between(partial(tree_links, tree), "along its trees"))
+        asked = (*IN_TREES, needs.links_between(partial(tree_links, tree), "along its trees"))
         facts = {"complexity": "O(n m log n)", "source": source}
-        ALONG[tree] = planner(name=name, needs=needs, **facts)(run)
+        ALONG[tree] = planner(name=name, needs=asked, **facts)(run)
         return tree
 
     return decorate
@@ -179,7 +168,7 @@ def binomial(machines: int, segment: int) -> Integers:
 
 @planner(
     name="k-nomial",
-    needs=(*IN_TREES, ALL_LINKS),
+    needs=(*IN_TREES, needs.ALL_LINKS),
     complexity="O(n m log n)",
     source="classical; the binomial tree with digits in base k",
 )
@@ -230,7 +219,7 @@ def two_tree(machines: int, segment: int) -> Integers:
 
 @planner(
     name="given-plan",
-    needs=(A_REDUCTION, GIVEN_COUNT, GIVEN_PLAN),
+    needs=(needs.A_REDUCTION, needs.GIVEN_COUNT, needs.GIVEN_PLAN),
     proves="destinations with a rule leave nothing to choose",
     complexity="O(n m log(n m))",
     source="array reduction notebook, evaluate, and its last section for sequences",

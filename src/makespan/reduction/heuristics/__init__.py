@@ -11,16 +11,9 @@ from makespan.core.numeric.jit import part
 
 @part
 def start_of(ready, sending, receiving, lag):  # type: ignore[no-untyped-def]
-    """Return when a machine can start to send what is ready.
+    """Return when a machine can start to send what is ``ready``: both ports are free by then.
 
-    Parameters
-    ----------
-    ready
-        When the machine has what it sends, prepared.
-    sending, receiving
-        When the ports of sender and receiver are free.
-    lag
-        The latency: what is sent begins to arrive that much later.
+    What is sent begins to arrive the latency ``lag`` later.
 
     >>> start_of(1, 2, 5, 1)
     4
@@ -54,12 +47,8 @@ def open_for(receiving, unit, lasts, backlog):  # type: ignore[no-untyped-def]
 def links_open(sender, receiver, start, shared, ahead, link):  # type: ignore[no-untyped-def]
     """Return from when, after ``start``, all links that a pair shares with others take a copy.
 
-    Parameters
-    ----------
-    shared, ahead
-        (sender, receiver, place) The links, then -1, and the latency before each; or None.
-    link
-        When each link is free.
+    ``shared`` and ``ahead`` (sender, receiver, place) are the links, then -1, and the latency
+    before each, or None; ``link`` says when each is free.
     """
     if shared is not None:
         for way in range(shared.shape[2]):
@@ -73,14 +62,8 @@ def links_open(sender, receiver, start, shared, ahead, link):  # type: ignore[no
 def strike_off(segment, machine, lacking, place, left):  # type: ignore[no-untyped-def]
     """Take a machine off the list of those that lack a segment: the last one takes its place.
 
-    Parameters
-    ----------
-    lacking
-        (segment, place) The machines.
-    place
-        (segment, machine) Where each stands.
-    left
-        (segment) How many they are.
+    ``lacking`` (segment, place) are the machines, ``place`` (segment, machine) says where each
+    stands, ``left`` (segment) how many they are.
     """
     left[segment] -= 1
     moved = lacking[segment, left[segment]]

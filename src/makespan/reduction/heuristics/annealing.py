@@ -92,12 +92,8 @@ def anneal(  # type: ignore[no-untyped-def]
         When the best plan so far ends, and a lower bound.
     grain
         1 where times are whole, else 0.
-    tries
-        How many changes are tried.
     heat
         What a worse plan may cost more, on average, in parts of the time from target to ``best``.
-    seed
-        Of :func:`~makespan.core.numeric.random.next_seed`.
     stop
         (1) The loop ends soon after this is no longer 0.
 

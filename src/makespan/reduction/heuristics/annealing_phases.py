@@ -1,4 +1,16 @@
-"""The phases of annealing copies: time all rows, propose a change, judge it, accept it or not."""
+"""The phases of annealing copies: time all rows, propose a change, judge it, accept it or not.
+
+What several take, beside columns of :func:`~makespan.reduction.heuristics.annealing.anneal`:
+
+``target``: when copies are to have arrived; what comes later costs.
+``arrived``, ``by`` (machine, segment): when it is there, and the row that brings it.
+``start``, ``sent``, ``got``, ``done`` (row): its start, when the ports of sender and receiver are
+free again, and the sender's unit; ``latest`` (row): by when it must start.
+``sending``, ``taking`` (row): the rows before it at the same ports, or :data:`NO_ROW`.
+``cause`` (row): the row that it waits for.
+``tree``, ``grown`` (segment, place): the rows of each segment, in their order, and how many.
+``changed`` (place, 4): each row that a change changes, and what it was.
+"""
 
 from __future__ import annotations
 
@@ -18,30 +30,8 @@ def time_rows(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Start all rows as early as they can, in their order; return the cost and the last to arrive.
 
-    Parameters
-    ----------
-    rows, latency, transfer, prepare, size
-        Those of :func:`~makespan.reduction.heuristics.annealing.anneal`.
-    target
-        When copies are to have arrived; what comes later costs.
-    arrived, by
-        (machine, segment) When it is there, and the row that brings it.
-    start, sent, got, done
-        (row) Its start, when the ports of sender and receiver are free again, and the sender's
-        unit.
-    sending, taking
-        (row) The rows before it at the same ports, or :data:`NO_ROW`.
-    cause
-        (row) The row that it waits for.
-    tree, grown
-        (segment, place) The rows of each segment, in their order, and how many they are.
-    user
-        (2, machine) The last row at each port for sending, and at each for receiving.
-
-    Returns
-    -------
-    tuple
-        The cost, and the row that arrives last, :data:`NO_ROW` where the rows are no plan.
+    That is :data:`NO_ROW` where the rows are no plan. ``user`` (2, machine) gets the last row at
+    each port for sending, and at each for receiving.
     """
     pairs = 1 if latency.shape[0] > 1 else 0
     units = 1 if prepare.shape[0] > 1 else 0
@@ -98,10 +88,7 @@ def trace_back(last, cause, path):  # type: ignore[no-untyped-def]
 def find_latest(  # type: ignore[no-untyped-def]
     rows, prepare, size, last, by, start, sent, got, sending, taking, latest
 ):
-    """Find by when each row must start for all to end when they do now.
-
-    The columns are those of :func:`time_rows`; ``latest`` (row) is filled in, backwards.
-    """
+    """Find by when each row must start for all to end when they do now, backwards."""
     units = 1 if prepare.shape[0] > 1 else 0
     total = rows.shape[0]
     for row in range(total - 1, -1, -1):
@@ -128,18 +115,8 @@ def exchange_senders(  # type: ignore[no-untyped-def]
 ):
     """Let two copies change turns or senders, or give one another sender; return how many change.
 
-    Parameters
-    ----------
-    rows, tree, grown
-        Those of :func:`time_rows`.
-    row, near
-        The rows.
-    some
-        A random number: how far on in the tree of its segment the other sender stands.
-    kind
-        0: turns; 1 to 4: another sender; 5 to 8: senders.
-    changed
-        (place, 4) Gets each row that changes, and what it was.
+    ``kind`` 0: turns; 1 to 4: another sender, ``some`` places on in the tree of its segment; 5 to
+    8: senders.
     """
     segment = rows[row, 2]
     changed[0] = row, rows[row, 0], rows[row, 1], segment
@@ -164,18 +141,8 @@ def exchange_machines(  # type: ignore[no-untyped-def]
 ):
     """Let two machines change places in the tree of a segment; return how many rows change.
 
-    Parameters
-    ----------
-    rows, by, tree, grown
-        Those of :func:`time_rows`.
-    row
-        The row whose segment it is, and whose receiver is one of the two.
-    other
-        The other machine.
-    both
-        Whether they do so, too, in the tree of what the other one gets about then.
-    changed
-        (place, 4) Gets each row that changes, and what it was.
+    It is the segment of ``row``, whose receiver is one of the two. With ``both`` they do so, too,
+    in the tree of what the ``other`` one gets about then.
     """
     total = rows.shape[0]
     one, segment = rows[row, 1], rows[row, 2]
@@ -215,39 +182,16 @@ def judge_change(  # type: ignore[no-untyped-def]
     """Time what a change puts off or forward; return whether it is possible, and what it costs.
 
     A row is passed over where nothing before it has changed. The change is given up as soon as a
-    row that did not change itself starts more than ``allowed`` too late.
+    row that did not change itself starts more than ``allowed`` too late. Then come the first row
+    that may have moved, and how many were timed.
 
-    Parameters
-    ----------
-    rows, latency, transfer, prepare, size, target
-        Those of :func:`time_rows`; the rows as they are after the change.
-    spent
-        The cost before it.
-    allowed
-        How much later the plan may end.
-    changed, count
-        The rows that changed, and what they were before; how many they are.
-    turn
-        The number of the change: ``since``, ``stamp`` and ``mark`` hold it where something differs.
-    arrived, by, start, sent, got, done, sending, taking
-        Those of :func:`time_rows`, before the change.
-    latest
-        (row) By when it must start.
-    free, since
-        (3, machine), (2, machine) When the ports for sending, for receiving, and the units are free
-        after the rows so far; and since which change that of a port is not as before.
-    fresh, stamp
-        (machine, segment) When it is there now, -1 for not yet; and since which change.
-    mark
-        (row) The change in which it was the last time.
-    begun, touched
-        (row) The new start of each row that was timed, and those rows.
-
-    Returns
-    -------
-    tuple
-        Whether the rows are a plan that does not end too late, their cost, the first row that may
-        have moved, and how many were timed.
+    The ``rows`` are those after the change, the times those before it, which costs ``spent``.
+    Where something differs, ``since``, ``stamp`` and ``mark`` hold ``turn``, the change's number.
+    ``free`` (3, machine) says when the ports for sending, for receiving, and the units are free
+    after the rows so far, ``since`` (2, machine) since which change that of a port is not as
+    before; ``fresh`` and ``stamp`` (machine, segment) when it is there now, -1 for not yet, and
+    since which change; ``mark`` (row) the change in which it was the last time. ``begun`` and
+    ``touched`` get the new start of each row that was timed, and those rows.
     """
     pairs = 1 if latency.shape[0] > 1 else 0
     units = 1 if prepare.shape[0] > 1 else 0

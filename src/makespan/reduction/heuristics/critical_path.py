@@ -131,26 +131,13 @@ def _time_rows(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Start all rows as early as they can, in their order.
 
-    Parameters
-    ----------
-    trial, trial_times
-        (row, 4), (row, 2) The rows, and their starts and arrivals, which are filled in.
-    limited, allowed
-        Whether the plan may end at ``allowed`` at the latest.
-    has, left
-        (machine, segment), (segment) Who has a part 0, nothing 1, all 2; and how many hold a part.
-    ready, origin
-        (machine, segment) When it is there, and the row by which it is.
-    free, user
-        (4, port) When ports for sending, for receiving, units and links are free, and the row that
-        had them last.
-    waits
-        (3, row) Gets what a row waits for: to start, whether at a port, and for the unit.
-
-    Returns
-    -------
-    tuple
-        How many rows are a plan and end in time, when they end, and the row that does so.
+    Returns how many rows are a plan and end in time, when they end, and the row that does so; the
+    plan may end at ``allowed`` at the latest where that is ``limited``. ``trial_times`` gets starts
+    and arrivals, ``waits`` (3, row) what a row waits for: to start, whether at a port, and for the
+    unit. ``has`` (machine, segment) says who has a part 0, nothing 1, all 2, ``left`` (segment) how
+    many hold a part; ``ready`` and ``origin`` when it is there and the row by which it is, ``free``
+    and ``user`` (4, port) when ports for sending, for receiving, units and links are free, and the
+    row that had them last.
     """
     pairs = 1 if latency.shape[0] > 1 else 0
     units = 1 if combine.shape[0] > 1 else 0
@@ -239,8 +226,6 @@ def shorten(  # type: ignore[no-untyped-def]
         (row, 4), (row, 2) Sender, receiver, segment, whether a copy; start and arrival. They are
         sent in their order, each as early as it can; get the plan that ends first, and of several
         that in which less arrives in the ``last`` seconds.
-    tries, last
-        How many changes are tried; see above.
     deviation
         How much later than the best plan those may end that are gone on from; Dueck 1993.
     seed, stop

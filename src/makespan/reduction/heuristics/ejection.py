@@ -141,22 +141,6 @@ def _find_lightest(  # type: ignore[no-untyped-def]
 
 
 @part
-def _unlink(row, root, giver, heft, weight, child, behind, ahead):  # type: ignore[no-untyped-def]
-    """Take a copy and all below it out of the tree of its segment; ``weight`` is theirs."""
-    machines = giver.shape[1]
-    here = giver[row, root]
-    while here >= 0:
-        heft[row * machines + here] -= weight
-        here = giver[row, here]
-    if ahead[row, root] >= 0:
-        behind[row, ahead[row, root]] = behind[row, root]
-    else:
-        child[row, giver[row, root]] = behind[row, root]
-    if behind[row, root] >= 0:
-        ahead[row, behind[row, root]] = ahead[row, root]
-
-
-@part
 def _link(row, machine, source, giver, heft, weight, child, behind, ahead):  # type: ignore[no-untyped-def]
     """Put a copy below ``source`` into the tree of its segment."""
     machines = giver.shape[1]
@@ -182,7 +166,16 @@ def _eject(  # type: ignore[no-untyped-def]
     """
     machines, rounds = reserved.shape
     row, root = code // machines, code % machines
-    _unlink(row, root, giver, heft, heft[code], child, behind, ahead)
+    here = giver[row, root]
+    while here >= 0:
+        heft[row * machines + here] -= heft[code]
+        here = giver[row, here]
+    if ahead[row, root] >= 0:
+        behind[row, ahead[row, root]] = behind[row, root]
+    else:
+        child[row, giver[row, root]] = behind[row, root]
+    if behind[row, root] >= 0:
+        ahead[row, behind[row, root]] = ahead[row, root]
     taken[0] = root
     top, seen = 1, 0
     while seen < top:
@@ -242,8 +235,6 @@ def eject_and_insert(  # type: ignore[no-untyped-def]
         (machine, round) The segment that alone its port may send then; -1 for any.
     rounds, steps
         How many rounds there are, and how many copies are placed at most.
-    seed
-        Of :func:`~makespan.core.numeric.random.next_seed`.
     giver, when
         (segment, machine) Get who gives it in which round, of reversed time where mirrored, or -1.
     stop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -351,7 +351,7 @@ def take_turns(problem: Reduction, shape: Shape, manner: Manner) -> InTurns:
         length, period = (
             np.ceil(each / turn - manner.early) for each in (latency + transfer + work, work)
         )
-        parents = _grown(groups, int(length), max(1, int(period)), manner.children)[place]
+        parents = grown(groups, int(length), max(1, int(period)), manner.children)[place]
         of_group = np.take_along_axis(order, np.maximum(parents, 0), axis=1)
         trees.append(np.where(parents < 0, -1, of_group))
     rows = np.empty((shape.sends * (2 if both else 1), 5), dtype=np.int64)
@@ -385,7 +385,7 @@ def places_of(shape: Shape) -> Integers:
     return (np.arange(groups) + (np.arange(waves) * groups // waves)[:, None]) % groups
 
 
-def _grown(count: int, length: int, period: int, children: float) -> Integers:
+def grown(count: int, length: Any, period: Any, children: float = np.inf) -> Integers:
     """Return the tree of a broadcast that grows as fast as it can, in order of arrival."""
     parents, degree = np.full(count, -1), [0] * count
     heap = [(length, 0)]

@@ -55,21 +55,11 @@ def enter_holders(  # type: ignore[no-untyped-def]
 ):
     """Enter who has and who lacks what; return how many copies there are to make.
 
-    Parameters
-    ----------
-    holds, lacks, release, first, offered
-        Those of :func:`~makespan.reduction.heuristics.rarest_first.broadcast_rarest_first`.
-    hold
-        (machine, segment) From when on it has it, -1 for not yet.
-    holders
-        (segment) How many have it.
-    lacking, place, left
-        Those of :func:`~makespan.reduction.heuristics.strike_off`.
-    own, released, until
-        What machines have from the start, one machine after another; by port, the place of what it
-        releases next; by machine, the end of what is its own.
-    queued
-        (segment) Whether somebody sent it, or nobody lacks it.
+    ``hold`` (machine, segment) says from when on it has it, -1 for not yet, ``holders`` (segment)
+    how many have it; the list of those that lack it is that of
+    :func:`~makespan.reduction.heuristics.strike_off`. ``own`` is what machines have from the start,
+    one after another: of a port ``released`` is the place of what it releases next, of a machine
+    ``until`` the end of what is its own. ``queued``: somebody sent it, or nobody lacks it.
     """
     machines = len(holds)
     count = total = 0

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Sends, Tables, costs_of, sends_of, shared_links, tables_of
-from makespan.reduction.timing import in_order
+from makespan.reduction.timing import in_order, kept_to
 
 
 def broadcast_of(problem: Reduction) -> Tables:
@@ -71,22 +72,13 @@ def schedule_at(problem: Reduction, copies: Integers, start: Any) -> Schedule:
     Ports and shared links take them in the order in which they come there by these starts, which
     are in the unit of :func:`broadcast_of`, and begin them as early as that lets them.
     """
-    giver, taker, segment = (np.array(column, dtype=np.int64) for column in copies.T)
-    forward = not problem.statement.combining
-    sends = Sends(
-        sender=giver if forward else taker,
-        receiver=taker if forward else giver,
-        segment=segment,
-        final=np.full(len(copies), forward),
-    )
-    costs = costs_of(problem, sends)
+    sends = sends_of_copies(problem, copies)
+    costs, forward = costs_of(problem, sends), not problem.statement.combining
     begin = start if forward else start.max(initial=0) - start - costs.latency - costs.transfer
     order = np.lexsort((costs.transfer, begin))
     arrivals = np.lexsort((costs.transfer, begin + costs.latency))
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
     entering = (begin[:, None] + costs.ahead)[order]
-    schedule = in_order(problem, sends.take(order), place[arrivals], entering)
+    schedule = in_order(problem, sends.take(order), inverse(order)[arrivals], entering)
     return schedule if schedule is not None else schedule_from_copies(problem, copies)
 
 
@@ -97,17 +89,17 @@ def schedule_from_copies(problem: Reduction, copies: Integers) -> Schedule:
     the rows, and sends only what it has taken by then: whatever times are zero or equal, such an
     order can be kept to, also backwards.
     """
+    combining = problem.statement.combining
+    return kept_to(problem, sends_of_copies(problem, copies[::-1] if combining else copies))
+
+
+def sends_of_copies(problem: Reduction, copies: Integers) -> Sends:
+    """Return copies as the sends that they are, or were before their time was reversed."""
+    giver, taker, segment = np.array(copies.T, dtype=np.int64, order="C")
     forward = not problem.statement.combining
-    giver, taker, segment = (copies if forward else copies[::-1]).T
-    sends = Sends(
-        sender=np.array(giver if forward else taker, dtype=np.int64),
-        receiver=np.array(taker if forward else giver, dtype=np.int64),
-        segment=np.array(segment, dtype=np.int64),
-        final=np.full(len(copies), forward),
-    )
-    schedule = in_order(problem, sends)
-    assert schedule is not None
-    return schedule
+    ends = (giver, taker) if forward else (taker, giver)
+    final = np.full(len(copies), forward)
+    return Sends(sender=ends[0], receiver=ends[1], segment=segment, final=final)
 
 
 class Occupation(NamedTuple):
@@ -150,13 +142,8 @@ class Occupation(NamedTuple):
 
     def take(self, rows: Any) -> Occupation:
         """Return some of the ways."""
-        giver, taker, latency, lasts, prepare, holds, after = (
-            np.ascontiguousarray(column[rows]) for column in self[:7]
-        )
-        return self._replace(
-            giver=giver, taker=taker, latency=latency, lasts=lasts, prepare=prepare, holds=holds,
-            after=after,
-        )  # fmt: skip
+        columns = (np.ascontiguousarray(column[rows]) for column in self[:7])
+        return Occupation._make((*columns, self.size, self.unit))
 
 
 def occupation_of(problem: Reduction) -> Occupation:
@@ -217,9 +204,7 @@ class Plan(NamedTuple):
         """Return the schedule in which ports take the rows in their order, each as it can."""
         sender, receiver, segment, copied = self.rows.T
         sends = Sends(sender=sender, receiver=receiver, segment=segment, final=copied > 0)
-        schedule = in_order(problem, sends)
-        assert schedule is not None
-        return schedule
+        return kept_to(problem, sends)
 
     def mirrored(self) -> Plan:
         """Return the plan in reversed time, in which what was copied is combined."""

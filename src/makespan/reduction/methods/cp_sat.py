@@ -15,8 +15,7 @@ from makespan.reduction.problem import Reduction
 @register(
     "reduction",
     name="cp-sat",
-    needs=BY_CP_SAT.needs,
-    reach=BY_CP_SAT.reach,
+    **BY_CP_SAT._asdict(),
     proves="CP-SAT's optimality certificate, in whole units of time",
     complexity="exponential; (n - 1)² m optional transfers",
     source="optional intervals on ports and units; OR-tools CP-SAT",

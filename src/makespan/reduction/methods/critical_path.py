@@ -9,7 +9,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.reduction.answer import logged
+from makespan.reduction.answer import finished
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves.merging import reduce_scatter_all_gather
 from makespan.reduction.halves.rarest_first import rarest_first
@@ -30,8 +30,7 @@ MOST_LATER = 0.1
 @register(
     "reduction",
     name="critical-path",
-    needs=ALONG_CRITICAL_PATH.needs,
-    reach=ALONG_CRITICAL_PATH.reach,
+    **ALONG_CRITICAL_PATH._asdict(),
     complexity="O(n m) a try",
     source="van Laarhoven, Aarts and Lenstra 1992; record-to-record travel, Dueck 1993",
 )
@@ -57,9 +56,7 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
             best = search.run(1 + TIMED // rows, later)
     schedule = search.plan.schedule(problem) if best < np.inf else known
     schedule = min(known, schedule, key=lambda each: each.makespan)
-    met = schedule.makespan <= lower_bound * (1 + 1e-12)
-    found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met)
-    return logged(problem, control, found)
+    return finished(problem, control, schedule, lower_bound)
 
 
 def unit_of(problem: Reduction) -> float:

@@ -12,20 +12,13 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.reduction import needs
 from makespan.reduction.answer import logged
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves import trees
 from makespan.reduction.halves.shortest_paths import quickest_ways
 from makespan.reduction.heuristics.order import ordered
 from makespan.reduction.heuristics.symmetry import broadcast_of
-from makespan.reduction.needs import (
-    A_REDUCTION,
-    BACKFILLING_ORDER,
-    GIVEN_COUNT,
-    GREEDY_ORDER,
-    OPEN_PLAN,
-    at_most,
-)
 from makespan.reduction.notebook.search import MAX_LISTED, search
 from makespan.reduction.notebook.trees import all_trees
 from makespan.reduction.problem import Reduction
@@ -47,7 +40,7 @@ def _sends_in_free_order(problem: Reduction) -> int:
 @register(
     "reduction",
     name="greedy-trees",
-    needs=(A_REDUCTION, GIVEN_COUNT, GREEDY_ORDER, OPEN_PLAN),
+    needs=(needs.A_REDUCTION, needs.GIVEN_COUNT, needs.GREEDY_ORDER, needs.OPEN_PLAN),
     proves="all destinations, where there are few",
     complexity="O(n m log n) for each destination matrix tried",
     source="array reduction notebook, evaluate; local search over destinations",
@@ -61,11 +54,11 @@ def greedy_trees(problem: Reduction, control: Control, *, tries: int | None = No
     "reduction",
     name="backfilling",
     needs=(
-        A_REDUCTION,
-        GIVEN_COUNT,
-        OPEN_PLAN,
-        BACKFILLING_ORDER,
-        at_most(MAX_FREE_SENDS, "sends where order = 'free'", _sends_in_free_order),
+        needs.A_REDUCTION,
+        needs.GIVEN_COUNT,
+        needs.OPEN_PLAN,
+        needs.BACKFILLING_ORDER,
+        needs.at_most(MAX_FREE_SENDS, "sends where order = 'free'", _sends_in_free_order),
     ),
     proves="all destinations, where there are few (order = 'backfilling')",
     complexity="O(n m log(n m)) for each destination matrix tried",
@@ -173,13 +166,13 @@ def _move(parents: Integers, rng: np.random.Generator, links: Any) -> None:
 
 
 MAX_MACHINES = 8
-FEW_MACHINES = at_most(MAX_MACHINES, "machines", lambda problem: len(problem.machines))
+FEW_MACHINES = needs.at_most(MAX_MACHINES, "machines", lambda problem: len(problem.machines))
 
 
 @register(
     "reduction",
     name="exhaustive",
-    needs=(A_REDUCTION, GIVEN_COUNT, OPEN_PLAN, GREEDY_ORDER, FEW_MACHINES),
+    needs=(needs.A_REDUCTION, needs.GIVEN_COUNT, needs.OPEN_PLAN, needs.GREEDY_ORDER, FEW_MACHINES),
     proves="all n^((n-2)m) valid solutions, merged where they meet (order = 'greedy')",
     complexity="O(S n^n) for S distinct states a segment",
     source="array reduction notebook, find_min; corrected: exact ties, the root keeps its name",

@@ -12,7 +12,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.reduction.answer import logged
+from makespan.reduction.answer import finished
 from makespan.reduction.bounding.growth import arrivals
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves.merging import reduce_then_broadcast
@@ -90,8 +90,7 @@ class Settings:
 @register(
     "reduction",
     name="earliest-due-date",
-    needs=BY_DUE_DATES.needs,
-    reach=BY_DUE_DATES.reach,
+    **BY_DUE_DATES._asdict(),
     complexity="O(n m (n + m)) a run",
     source="Jackson 1955: due before the segment is complete, or all are; forwards and backwards "
     "in turn as in Valls, Ballestín and Quintanilla 2005; Dueck 1993; van Laarhoven et al. 1992",
@@ -142,9 +141,7 @@ def earliest_due_date(
                 for other in searches:
                     other.adopt(chosen)
     best = search.schedule()
-    met = best.makespan <= lower_bound * (1 + 1e-12)
-    found = Solution(schedule=best, lower_bound=lower_bound, stopped=not met)
-    return logged(problem, control, found)
+    return finished(problem, control, best, lower_bound)
 
 
 def _rotations(problem: Reduction) -> list[int]:

@@ -11,22 +11,14 @@ from makespan.core.control import Control, stoppable
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.reduction.answer import logged
+from makespan.reduction import needs
+from makespan.reduction.answer import finished
 from makespan.reduction.bounding.growth import last_arrival
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves.merging import reduce_then_broadcast
 from makespan.reduction.halves.rarest_first import rarest_first
 from makespan.reduction.heuristics.ejection import eject_and_insert
 from makespan.reduction.heuristics.symmetry import Plan, schedule_from_copies
-from makespan.reduction.needs import (
-    FREE_ORDER,
-    GIVEN_COUNT,
-    ONE_PORT,
-    OPEN_PLAN,
-    SAME_TIMES,
-    at_most,
-    one_way,
-)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends, sends_in
 
@@ -43,13 +35,13 @@ ROUNDING = 1e-9
 
 
 def _one_tree_or_two(problem: Reduction) -> str | None:
-    if problem.segments == "auto" or problem.collective == "all-reduce" or one_way(problem):
+    if problem.segments == "auto" or problem.collective == "all-reduce" or needs.one_way(problem):
         return None
     return "some are combined, and then copied"
 
 
 def _units_keep_up(problem: Reduction) -> str | None:
-    times = None if problem.segments == "auto" else problem.times
+    times = problem.times
     if times is None or problem.collective != "all-reduce" or times.reduce <= times.transfer:
         return None
     return f"reduce is {times.reduce:g}, transfer {times.transfer:g}"
@@ -62,26 +54,22 @@ def _many(problem: Reduction) -> str | None:
     return f"there are {sends}" if sends < MANY else None
 
 
-def _transfers(problem: Reduction) -> str | None:
-    times = None if problem.segments == "auto" else problem.times
-    return "transfer is 0" if times is not None and times.transfer == 0 else None
-
-
 @register(
     "reduction",
     name="guided-ejection",
     needs=(
         Need("an all-reduce, or segments only copied, or only combined", _one_tree_or_two),
-        Need("transfers that take time", _transfers),
+        Need(
+            "transfers that take time",
+            lambda each: "transfer is 0" if each.times and each.times.transfer == 0 else None,
+        ),
         Need("in an all-reduce, no combinations that take longer than transfers", _units_keep_up),
-        SAME_TIMES,
-        GIVEN_COUNT,
-        OPEN_PLAN,
-        FREE_ORDER,
-        ONE_PORT,
+        needs.SAME_TIMES,
+        *needs.FREE_PLAN,
+        needs.ONE_PORT,
     ),
     reach=(
-        at_most(MOST_SENDS, "sends", sends_in),
+        needs.at_most(MOST_SENDS, "sends", sends_in),
         Need(f"at least {MANY} sends in an all-reduce", _many),
     ),
     complexity="O(r + d) a step, for r rounds and d copies that depend on what is taken out",
@@ -122,8 +110,8 @@ def guided_ejection(problem: Reduction, control: Control, *, tries: int | None =
         parts = reduce_then_broadcast if problem.collective == "all-reduce" else rarest_first
         best = parts(problem, control, restarts=1).schedule
         assert best is not None
-    found = Solution(schedule=best, lower_bound=lower_bound, stopped=best.makespan > bound)
-    return logged(problem, control, found, backwards=problem.collective != "all-reduce")
+    backwards = problem.collective != "all-reduce"
+    return finished(problem, control, best, lower_bound, backwards=backwards)
 
 
 class Rounds(NamedTuple):

@@ -13,6 +13,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.reduction import needs
 from makespan.reduction.answer import logged
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.heuristics.hierarchical_exchange import (
@@ -26,18 +27,9 @@ from makespan.reduction.heuristics.hierarchical_exchange import (
     take_turns,
 )
 from makespan.reduction.heuristics.symmetry import schedule_from_copies
-from makespan.reduction.needs import (
-    ALL_LINKS,
-    ALONG_CRITICAL_PATH,
-    BY_DUE_DATES,
-    FREE_ORDER,
-    GIVEN_COUNT,
-    OPEN_PLAN,
-    is_tried,
-)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Sends, claim_sends, sends_in, tables_of
-from makespan.reduction.timing import in_order
+from makespan.reduction.timing import kept_to
 
 MOST_GROUPS = 4096
 STEPS = 50_000_000  # about a quarter of a second
@@ -68,7 +60,7 @@ OVER_GROUPS = Need(
 @register(
     "reduction",
     name="hierarchical",
-    needs=(OVER_GROUPS, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, ALL_LINKS),
+    needs=(OVER_GROUPS, *needs.FREE_PLAN, needs.ALL_LINKS),
     complexity="O(n m + g² m), for the number g of groups",
     source="Jia et al. 2018 and Mikami et al. 2018: within groups, between groups, and back; here "
     "in waves that overlap, and between machines of any two groups",
@@ -85,7 +77,7 @@ def hierarchical(problem: Reduction, control: Control) -> Solution:
     """
     claim_sends(problem, BYTES if problem.collective == "all-reduce" else None)
     lower_bound = best_bound(problem)
-    searched = is_tried(problem, BY_DUE_DATES, ALONG_CRITICAL_PATH)
+    searched = needs.is_tried(problem, needs.BY_DUE_DATES, needs.ALONG_CRITICAL_PATH)
     with control.sharing(SHARE_BEFORE if searched else SHARE):
         best = _planned(problem, control, lower_bound * (1 + ROUNDING))
     return logged(problem, control, Solution(schedule=best, lower_bound=lower_bound))
@@ -166,9 +158,7 @@ def _schedule(problem: Reduction, plan: InTurns) -> Schedule:
     if problem.collective != "all-reduce":
         copies = np.column_stack([sends.sender, sends.receiver, sends.segment])
         return schedule_from_copies(problem, copies)
-    schedule = in_order(problem, sends)
-    assert schedule is not None
-    return schedule
+    return kept_to(problem, sends)
 
 
 def _sends(problem: Reduction, shape: Shape, rows: Integers) -> Sends:

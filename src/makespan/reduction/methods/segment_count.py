@@ -60,8 +60,11 @@ def segment_count(
     best = min(curves.values(), key=lambda curve: (curve.least, names.index(curve.name)))
     assert best.schedule is not None
     details: dict[str, Any] = {
-        "best": {curve.name: curve.found for curve in curves.values()},
-        "curve": {curve.name: curve.points for curve in curves.values()},
+        "best": {c.name: {"segments": c.count, "makespan": c.least} for c in curves.values()},
+        "curve": {
+            name: [{"segments": m, "makespan": curve.values[m]} for m in sorted(curve.values)]
+            for name, curve in curves.items()
+        },
         "segments": best.count,
         "method": best.name,
     }
@@ -79,14 +82,6 @@ class _Curve:
     least: float = float("inf")
     count: int = 1
     schedule: Schedule | None = None
-
-    @property
-    def points(self) -> list[dict[str, float]]:
-        return [{"segments": m, "makespan": self.values[m]} for m in sorted(self.values)]
-
-    @property
-    def found(self) -> dict[str, float]:
-        return {"segments": self.count, "makespan": self.least}
 
     def search(self) -> None:
         """Walk up by factors while it helps, then halve the steps around the best."""
@@ -117,18 +112,11 @@ class _Curve:
                 solution = find_method("reduction", self.name).run(fixed, self.control, **budget)
             self.values[count] = solution.makespan
             if self.control.log_steps:
-                self._log(count, solution.makespan)
+                found = {"segments": float(count), "makespan": solution.makespan}
+                text = f"{self.name}, {count} segments: makespan {number(solution.makespan)}"
+                cells: dict[str, str | float] = {"method": self.name, **found}
+                self.control.step(Step(text=text, cells=cells, values=found))
             if solution.makespan < self.least:
                 self.least, self.count = solution.makespan, count
                 self.schedule = solution.schedule
         return self.values[count]
-
-    def _log(self, count: int, makespan: float) -> None:
-        found = {"segments": float(count), "makespan": makespan}
-        self.control.step(
-            Step(
-                text=f"{self.name}, {count} segments: makespan {number(makespan)}",
-                cells={"method": self.name, **found},
-                values=found,
-            )
-        )

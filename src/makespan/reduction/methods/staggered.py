@@ -10,19 +10,12 @@ from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.reduction.answer import logged
+from makespan.reduction import needs
+from makespan.reduction.answer import finished
 from makespan.reduction.bounding.growth import arrivals
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.heuristics.backfill_copies import backfill_copies
 from makespan.reduction.heuristics.symmetry import Plan
-from makespan.reduction.needs import (
-    AN_ALL_REDUCE,
-    FREE_ORDER,
-    GIVEN_COUNT,
-    ONE_PORT,
-    OPEN_PLAN,
-    SAME_TIMES,
-)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends, sends_in, tables_of
 
@@ -89,7 +82,7 @@ def _small(problem: Reduction) -> str | None:
 @register(
     "reduction",
     name="staggered",
-    needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, SAME_TIMES, ONE_PORT),
+    needs=(needs.AN_ALL_REDUCE, *needs.FREE_PLAN, needs.SAME_TIMES, needs.ONE_PORT),
     reach=(
         Need(
             f"at least {MANY} sends, of up to {FEW} segments, an eighth of the machines",
@@ -121,9 +114,7 @@ def staggered(problem: Reduction, control: Control) -> Solution:
             plan = search.run(FIRST[turn] if turn < len(FIRST) else None)
             if plan is not None:
                 best = min(best, plan.schedule(problem), key=lambda each: each.makespan)
-    stopped = best.makespan > met
-    found = Solution(schedule=best, lower_bound=lower_bound, stopped=stopped)
-    return logged(problem, control, found)
+    return finished(problem, control, best, lower_bound)
 
 
 class Search:

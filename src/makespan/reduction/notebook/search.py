@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ CLOSE = 1e-9
 SAME = 1e-15  # what the notebook takes for equal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
+class Search(NamedTuple):
     """What the search found.
 
     ``value`` is in the unit of the costs. ``solutions`` has a row per machine and a column per
@@ -46,8 +44,7 @@ class Search:
     solutions: list[Integers] | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Layer:
+class _Layer(NamedTuple):
     """The states after a column, and how they are reached: (state before, tree, state)."""
 
     states: Any
@@ -55,15 +52,7 @@ class _Layer:
 
 
 class Columns:
-    """The walk over the columns for one problem's costs.
-
-    Parameters
-    ----------
-    transfer, latency, reduce, size
-        As the rules take them: whole numbers, or floats.
-    control
-        Asked between slices of the search.
-    """
+    """The walk over the columns for one problem's costs: whole numbers, or floats."""
 
     def __init__(
         self, transfer: Any, latency: Any, reduce: Any, size: Any, control: Control
@@ -152,9 +141,7 @@ class Columns:
 
 def _grown(array: Any) -> Any:
     claim(3.0 * array.nbytes, "the states of a search over all destinations")
-    larger = np.empty((2 * len(array), *array.shape[1:]), dtype=array.dtype)
-    larger[: len(array)] = array
-    return larger
+    return np.concatenate([array, np.empty_like(array)])
 
 
 def _power_of_two(least: int) -> int:
@@ -215,30 +202,23 @@ def search(
     layers = columns.layers(cut)
     if layers is None:
         return None
-    value, final = _best_states(layers[-1].states[:, 2 * machines], columns.whole)
+    ends = layers[-1].states[:, 2 * machines]
+    value = ends.min()
+    final = np.flatnonzero(ends == value if columns.whole else ends <= value * (1 + CLOSE))
     good = _leading_to(layers, final)
     optimal = _count(layers, good)
     tested = math.prod(columns.links[1:].sum(axis=1).tolist()) ** segments
     valid = len(columns.trees) ** segments
     coloured = optimal * machines**2 * segments
-    if optimal > max(listed, 1) or coloured > MAX_COLOURED or control.expired():
-        best = _solutions(columns, layers, good, first_only=True)[0][0]
-        return Search(
-            value=value, tested=tested, valid=valid, optimal=optimal, best=best, solutions=None
-        )
-    solutions, values = _solutions(columns, layers, good)
-    chosen = np.arange(len(solutions))
+    many = optimal > max(listed, 1) or coloured > MAX_COLOURED or control.expired()
+    solutions, values = _solutions(columns, layers, good, first_only=many)
+    if many:
+        return Search(value, tested, valid, optimal, solutions[0], None)
     if compatible:
         value, optimal, chosen = merged_as_in_notebook(solutions, values)
-    distinct = [solutions[chosen][index] for index in first_of_each_class(solutions[chosen])]
-    return Search(
-        value=value,
-        tested=tested,
-        valid=valid,
-        optimal=optimal,
-        best=distinct[0],
-        solutions=distinct,
-    )
+        solutions = solutions[chosen]
+    distinct = [solutions[index] for index in first_of_each_class(solutions)]
+    return Search(value, tested, valid, optimal, distinct[0], distinct)
 
 
 def _first_cut(columns: Columns) -> Any:
@@ -250,12 +230,6 @@ def _first_cut(columns: Columns) -> Any:
         return None
     reached = layers[-1].states[:, 2 * columns.machines].min()
     return reached if columns.whole else reached * (1 + CLOSE)
-
-
-def _best_states(ends: Any, whole: bool) -> tuple[Any, Any]:
-    value = ends.min()
-    near = ends == value if whole else ends <= value * (1 + CLOSE)
-    return value, np.flatnonzero(near)
 
 
 def _leading_to(layers: list[_Layer], final: Integers) -> list[Any]:

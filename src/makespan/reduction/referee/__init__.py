@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.numeric.arrays import Integers
-from makespan.core.report import Violation
+from makespan.core.report import Violation, broken
 from makespan.core.schedule import Activity, Schedule
 from makespan.reduction.problem import Reduction, segment_name
 from makespan.reduction.referee.given import given_plan
@@ -59,7 +59,7 @@ def _misplaced(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
     )
     for rule, wrong, what in tests:
         for row in np.flatnonzero(wrong)[:SHOWN].tolist():
-            yield Violation(rule=rule, message=f"activity {row} {what}", activities=(row,))
+            yield broken(rule, f"activity {row} {what}", (row,))
 
 
 def _unlinked(plan: Plan) -> Iterator[Violation]:
@@ -68,12 +68,9 @@ def _unlinked(plan: Plan) -> Iterator[Violation]:
     ends = schedule.machine[sends], schedule.peer[sends]
     wrong = np.isinf(problem.latencies[ends]) | np.isinf(problem.transfers[ends])
     for row in sends[wrong][:SHOWN].tolist():
-        sender, receiver = plan.who(int(schedule.machine[row])), plan.who(int(schedule.peer[row]))
-        yield Violation(
-            rule="link",
-            message=f"{sender} sends {plan.segment_of(row)} to {receiver}, but there is no link",
-            activities=(row,),
-        )
+        sender, receiver = plan.who(schedule.machine[row]), plan.who(schedule.peer[row])
+        text = f"{sender} sends {plan.segment_of(row)} to {receiver}, but there is no link"
+        yield broken("link", text, (row,))
 
 
 def _incomplete(plan: Plan) -> Iterator[Violation]:
@@ -89,10 +86,8 @@ def _incomplete(plan: Plan) -> Iterator[Violation]:
         yield from _times(plan, plan.given, "sends", fewest, before & ~keeps, schedule.machine)
         for segment in np.flatnonzero(plan.sources.sum(axis=0) != 1)[:SHOWN].tolist():
             count = int(plan.sources[:, segment].sum())
-            yield Violation(
-                rule="once",
-                message=f"{count} machines keep their part of {segment_name(segment)}; one must",
-            )
+            text = f"{count} machines keep their part of {segment_name(segment)}; one must"
+            yield broken("once", text)
     if not problem.statement.one_way or not combining:
         wanted, known = after & ~plan.sources, plan.sources
         yield from _times(plan, plan.got, "receives", wanted, ~known, schedule.peer)
@@ -105,13 +100,11 @@ def _incomplete(plan: Plan) -> Iterator[Violation]:
     for key in keys[total != 0][:SHOWN].tolist():
         pair, segment = divmod(key, shape[1])
         receiver, sender = divmod(pair, shape[0])
-        yield Violation(
-            rule="reduction",
-            message=(
-                f"{segment_name(segment)} from {problem.machines[sender]} to "
-                f"{problem.machines[receiver]}: sends and reductions differ in number"
-            ),
+        text = (
+            f"{segment_name(segment)} from {problem.machines[sender]} to "
+            f"{problem.machines[receiver]}: sends and reductions differ in number"
         )
+        yield broken("reduction", text)
 
 
 def _times(
@@ -122,14 +115,11 @@ def _times(
     for who, segment in np.argwhere((count < fewest) | (count > most))[:SHOWN].tolist():
         low, high = bool(fewest[who, segment]), bool(most[who, segment])
         those = (machine[rows] == who) & (plan.schedule.item[rows] == segment)
-        yield Violation(
-            rule="once",
-            message=(
-                f"{plan.who(who)} {rule} {segment_name(segment)} {count[who, segment]} times; "
-                f"it must {'once' if low else 'once at most' if high else 'never'}"
-            ),
-            activities=tuple(rows[those][:20].tolist()),
+        text = (
+            f"{plan.who(who)} {rule} {segment_name(segment)} {count[who, segment]} times; "
+            f"it must {'once' if low else 'once at most' if high else 'never'}"
         )
+        yield broken("once", text, rows[those][:20])
 
 
 def _durations(plan: Plan) -> Iterator[Violation]:
@@ -146,18 +136,13 @@ def _durations(plan: Plan) -> Iterator[Violation]:
         excess = np.abs(schedule.end[rows] - schedule.start[rows] - expected)
         for index in np.flatnonzero(excess > plan.tolerance)[:SHOWN].tolist():
             row = int(rows[index])
-            yield Violation(
-                rule="duration",
-                message=(
-                    f"{what} of {plan.segment_of(row)} on "
-                    f"{plan.who(int(schedule.machine[row]))} lasts "
-                    f"{float(schedule.end[row] - schedule.start[row])!r}; "
-                    f"it takes {float(expected[index])!r}"
-                ),
-                activities=(row,),
-                times=(float(schedule.start[row]), float(schedule.end[row])),
-                excess=float(excess[index]),
+            text = (
+                f"{what} of {plan.segment_of(row)} on {plan.who(schedule.machine[row])} lasts "
+                f"{float(schedule.end[row] - schedule.start[row])!r}; "
+                f"it takes {float(expected[index])!r}"
             )
+            times = schedule.start[row], schedule.end[row]
+            yield broken("duration", text, (row,), times, excess[index])
 
 
 def _amounts(plan: Plan) -> Iterator[Violation]:
@@ -166,15 +151,11 @@ def _amounts(plan: Plan) -> Iterator[Violation]:
     size = plan.problem.sizes[schedule.item]
     wrong = np.abs(schedule.amount - size) > TOLERANCE * size
     for row in np.flatnonzero(wrong)[:SHOWN].tolist():
-        yield Violation(
-            rule="amount",
-            message=(
-                f"activity {row} has the amount {float(schedule.amount[row])!r}; "
-                f"{plan.segment_of(row)} has the size {float(size[row])!r}"
-            ),
-            activities=(row,),
-            excess=float(abs(schedule.amount[row] - size[row])),
+        text = (
+            f"activity {row} has the amount {float(schedule.amount[row])!r}; "
+            f"{plan.segment_of(row)} has the size {float(size[row])!r}"
         )
+        yield broken("amount", text, (row,), excess=abs(schedule.amount[row] - size[row]))
 
 
 def _trees(plan: Plan) -> Iterator[Violation]:
@@ -197,10 +178,8 @@ def _trees(plan: Plan) -> Iterator[Violation]:
         ends = np.take_along_axis(plan.sources, up, axis=0)
         for segment in np.flatnonzero((moved & ~ends).any(axis=0))[:SHOWN].tolist():
             stray = int(np.flatnonzero((moved & ~ends)[:, segment])[0])
-            yield Violation(
-                rule="tree",
-                message=(
-                    f"{segment_name(segment)} of {plan.who(stray)} goes round in a cycle, or "
-                    "comes from or goes to a machine that has nothing to do with it"
-                ),
+            text = (
+                f"{segment_name(segment)} of {plan.who(stray)} goes round in a cycle, or "
+                "comes from or goes to a machine that has nothing to do with it"
             )
+            yield broken("tree", text)

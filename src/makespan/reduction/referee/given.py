@@ -11,7 +11,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.jit import loop
-from makespan.core.report import Violation
+from makespan.core.report import Violation, broken
 from makespan.reduction.problem import ROOT, Reduction, segment_name
 from makespan.reduction.referee.reading import SHOWN, Plan
 
@@ -26,14 +26,12 @@ def given_plan(plan: Plan) -> Iterator[Violation]:
     if problem.destinations is not None:
         wrong = np.argwhere(parents != np.array(problem.destinations) - 1)
         for machine, segment in wrong[:SHOWN].tolist():
-            yield Violation(
-                rule="destinations",
-                message=(
-                    f"{plan.who(machine)} sends {segment_name(segment)} to "
-                    f"{plan.who(int(parents[machine, segment]))}, not to "
-                    f"{plan.who(problem.destinations[machine][segment] - 1)} as given"
-                ),
+            text = (
+                f"{plan.who(machine)} sends {segment_name(segment)} to "
+                f"{plan.who(parents[machine, segment])}, not to "
+                f"{plan.who(problem.destinations[machine][segment] - 1)} as given"
             )
+            yield broken("destinations", text)
     if problem.sequences is not None:
         listed = [(machine, k - 1) for machine, row in enumerate(problem.sequences) for k, _ in row]
         turn = np.array(listed, dtype=np.int64).reshape(-1, 2)
@@ -66,13 +64,11 @@ def _deadlock(plan: Plan, sequences: Sequence[Sequence[tuple[int, int]]]) -> Ite
                 able.append(receiver[key])
             left[machine].pop()
     for machine in [machine for machine, row in enumerate(left) if row][:1]:
-        yield Violation(
-            rule="order",
-            message=(
-                f"{plan.who(machine)} sends {segment_name(left[machine][-1])} after sends "
-                "that wait for it: the sequences are a deadlock, also where sends take no time"
-            ),
+        text = (
+            f"{plan.who(machine)} sends {segment_name(left[machine][-1])} after sends "
+            "that wait for it: the sequences are a deadlock, also where sends take no time"
         )
+        yield broken("order", text)
 
 
 def in_turn(
@@ -96,19 +92,14 @@ def in_turn(
             one, two = int(before[index]), int(after[index])
             names = [
                 f"{plan.segment_of(sends[row])}"
-                + (f" from {plan.who(int(schedule.machine[sends[row]]))}" if receivers else "")
+                + (f" from {plan.who(schedule.machine[sends[row]])}" if receivers else "")
                 for row in (one, two)
             ]
-            yield Violation(
-                rule="order",
-                message=(
-                    f"{plan.who(int(group[one]))} {verb} {names[1]} before {names[0]} has ended, "
-                    "but it has to go after it"
-                ),
-                activities=(int(sends[one]), int(sends[two])),
-                times=(float(begin[two]), float(until[one])),
-                excess=float(excess[index]),
+            text = (
+                f"{plan.who(group[one])} {verb} {names[1]} before {names[0]} has ended, "
+                "but it has to go after it"
             )
+            yield broken("order", text, sends[[one, two]], (begin[two], until[one]))
 
 
 def turns(problem: Reduction, parents: Integers) -> tuple[Integers, Integers]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ class Plan:
 
     problem: Reduction
     schedule: Schedule
-    names: list[str] = field(init=False, default_factory=list)
 
     @cached_property
     def tolerance(self) -> float:

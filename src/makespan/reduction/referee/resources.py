@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import grouped, sorted_by
-from makespan.core.report import Violation
+from makespan.core.report import Violation, broken
 from makespan.reduction.referee.reading import SHOWN, Plan
 
 
@@ -36,17 +36,12 @@ def _shared_links(plan: Plan) -> Iterator[Violation]:
     )
     for one, two, excess in _clashes(plan, link, start, end):
         first, second = int(sends[index[one]]), int(sends[index[two]])
-        yield Violation(
-            rule="shared-link",
-            message=(
-                f"{ways.names[int(link[two])]} carries {plan.segment_of(second)} from "
-                f"{float(start[two])!r} on, but is busy with {plan.segment_of(first)} until "
-                f"{float(end[one])!r}"
-            ),
-            activities=(first, second),
-            times=(float(start[two]), float(end[one])),
-            excess=excess,
+        text = (
+            f"{ways.names[int(link[two])]} carries {plan.segment_of(second)} from "
+            f"{float(start[two])!r} on, but is busy with {plan.segment_of(first)} until "
+            f"{float(end[one])!r}"
         )
+        yield broken("shared-link", text, (first, second), (start[two], end[one]), excess)
 
 
 def overlaps(
@@ -54,17 +49,13 @@ def overlaps(
 ) -> Iterator[Violation]:
     machine = plan.schedule.peer if verb == "receives" else plan.schedule.machine
     for one, two, excess in _clashes(plan, group, start, end):
-        yield Violation(
-            rule={"sends": "send-port", "receives": "receive-port"}.get(verb, "reduction-unit"),
-            message=(
-                f"{plan.who(int(machine[rows[one]]))} {verb} {plan.segment_of(rows[two])} from "
-                f"{float(start[two])!r} on, but is busy with {plan.segment_of(rows[one])} until "
-                f"{float(end[one])!r}"
-            ),
-            activities=(int(rows[one]), int(rows[two])),
-            times=(float(start[two]), float(end[one])),
-            excess=excess,
+        text = (
+            f"{plan.who(machine[rows[one]])} {verb} {plan.segment_of(rows[two])} from "
+            f"{float(start[two])!r} on, but is busy with {plan.segment_of(rows[one])} until "
+            f"{float(end[one])!r}"
         )
+        rule = {"sends": "send-port", "receives": "receive-port"}.get(verb, "reduction-unit")
+        yield broken(rule, text, rows[[one, two]], (start[two], end[one]), excess)
 
 
 def _clashes(
@@ -106,17 +97,12 @@ def readiness(plan: Plan) -> Iterator[Violation]:
     for index in np.flatnonzero(excess > plan.tolerance)[:SHOWN].tolist():
         row = int(sends[index])
         begin = float(schedule.start[row])
-        yield Violation(
-            rule="ready",
-            message=(
-                f"{plan.who(int(schedule.machine[row]))} sends "
-                f"{plan.segment_of(row)} at {begin!r}, but has it complete only at "
-                f"{begin + float(excess[index])!r}"
-            ),
-            activities=(row,),
-            times=(begin, begin + float(excess[index])),
-            excess=float(excess[index]),
+        text = (
+            f"{plan.who(schedule.machine[row])} sends "
+            f"{plan.segment_of(row)} at {begin!r}, but has it complete only at "
+            f"{begin + float(excess[index])!r}"
         )
+        yield broken("ready", text, (row,), (begin, begin + float(excess[index])), excess[index])
 
 
 def reductions(plan: Plan) -> Iterator[Violation]:
@@ -126,16 +112,11 @@ def reductions(plan: Plan) -> Iterator[Violation]:
     early = plan.arrival - begin
     for index in np.flatnonzero(early > plan.tolerance)[:SHOWN].tolist():
         row = int(rows[index])
-        yield Violation(
-            rule="arrival",
-            message=(
-                f"{plan.who(int(schedule.machine[row]))} has {plan.segment_of(row)} "
-                f"at {float(begin[index])!r}, but it arrives at {float(plan.arrival[index])!r}"
-            ),
-            activities=(int(plan.sends[index]), row),
-            times=(float(begin[index]), float(plan.arrival[index])),
-            excess=float(early[index]),
+        text = (
+            f"{plan.who(schedule.machine[row])} has {plan.segment_of(row)} "
+            f"at {float(begin[index])!r}, but it arrives at {float(plan.arrival[index])!r}"
         )
+        yield broken("arrival", text, (plan.sends[index], row), (begin[index], plan.arrival[index]))
     yield from _late_broadcasts(plan, begin - plan.arrival)
     unit = np.flatnonzero(~plan.final)
     port = plan.ports[1]  # whose unit combines
@@ -147,17 +128,12 @@ def reductions(plan: Plan) -> Iterator[Violation]:
     late = np.maximum(plan.began[one] - plan.began[two], plan.arrival[one] - plan.arrival[two])
     for index in np.flatnonzero(same & (late > plan.tolerance))[:SHOWN].tolist():
         first, second = int(rows[one[index]]), int(rows[two[index]])
-        yield Violation(
-            rule="order-of-arrival",
-            message=(
-                f"{plan.who(int(schedule.machine[first]))} combines "
-                f"{plan.segment_of(first)} before {plan.segment_of(second)}, "
-                "which arrived first"
-            ),
-            activities=(first, second),
-            times=(float(plan.arrival[one[index]]), float(plan.arrival[two[index]])),
-            excess=float(late[index]),
+        text = (
+            f"{plan.who(schedule.machine[first])} combines "
+            f"{plan.segment_of(first)} before {plan.segment_of(second)}, which arrived first"
         )
+        times = plan.arrival[[one[index], two[index]]]
+        yield broken("order-of-arrival", text, (first, second), times, late[index])
 
 
 def _combined_in_turn(plan: Plan, unit: Integers, group: Integers) -> Integers:
@@ -183,13 +159,8 @@ def _late_broadcasts(plan: Plan, late: Floats) -> Iterator[Violation]:
     """The mark of an arrival in a broadcast stands at the arrival."""
     for index in np.flatnonzero(plan.final & (late > plan.tolerance))[:SHOWN].tolist():
         row = int(plan.reductions[index])
-        yield Violation(
-            rule="arrival",
-            message=(
-                f"{plan.segment_of(row)} is marked on "
-                f"{plan.who(int(plan.schedule.machine[row]))} {float(late[index])!r} after it "
-                "arrives"
-            ),
-            activities=(row,),
-            excess=float(late[index]),
+        text = (
+            f"{plan.segment_of(row)} is marked on "
+            f"{plan.who(plan.schedule.machine[row])} {float(late[index])!r} after it arrives"
         )
+        yield broken("arrival", text, (row,), excess=late[index])

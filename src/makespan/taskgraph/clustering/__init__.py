@@ -62,8 +62,6 @@ class ScheduledGraph:
 
     Parameters
     ----------
-    dag
-        The graph.
     task, edge
         What tasks and edges count on a path.
     reading

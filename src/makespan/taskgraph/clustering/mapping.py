@@ -24,8 +24,7 @@ from makespan.taskgraph.clustering import (
     numbered,
 )
 from makespan.taskgraph.levels import by_level
-from makespan.taskgraph.list_scheduling.assigned import one_by_one
-from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import cannot_end, fallback_plan, one_by_one
 from makespan.taskgraph.list_scheduling.steps import Steps, braced
 from makespan.taskgraph.problem import TaskGraph
 

@@ -43,16 +43,7 @@ class LateError(Exception):
 class Parts(ABC):
     """The parts of a model, in units of time.
 
-    Parameters
-    ----------
-    problem, control
-        Of the solve; while parts are added the clock is looked at.
-    scaling
-        The unit.
-    plan
-        The best plan known.
-    until
-        The end of any plan worth a search, in seconds; whatever takes longer is ruled out.
+    ``plan`` is the best one known; what takes longer than ``until``, in seconds, is ruled out.
 
     Attributes
     ----------
@@ -62,6 +53,8 @@ class Parts(ABC):
         Such as suit the question whether a plan ends by a time, in the order of their turns.
     horizon
         The latest end, in units.
+    start, on, end
+        When each task starts, literals of where it is, and the makespan.
 
     Raises
     ------
@@ -72,12 +65,26 @@ class Parts(ABC):
     settings: ClassVar[Settings] = {}
     deciding: ClassVar[tuple[Settings, ...]] = ()
     horizon: int
+    end: IntVar
 
     def __init__(
         self, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, until: float
     ) -> None:
+        from makespan.backends.cp_sat import library
+
         self.problem, self.control, self.scaling = problem, control, scaling
         self.plan, self.until = plan, until
+        self.model: CpModel = library().CpModel()
+        self.start: list[IntVar] = []
+        self.on: list[list[IntVar]] = []
+
+    def build(self, least: float) -> None:
+        """Build the model of plans that take at least so many seconds."""
+        floor = min(self.least_end(least), self.horizon)
+        self.end = self.model.new_int_var(floor, self.horizon, "makespan")
+        self.tasks()
+        self.rules()
+        self.hint()
 
     def look(self) -> None:
         """Look at the clock."""
@@ -89,30 +96,49 @@ class Parts(ABC):
         """Return the least end, in units, of plans that take at least ``seconds``."""
 
     @abstractmethod
-    def tasks(self, model: CpModel, end: IntVar) -> tuple[list[IntVar], list[list[IntVar]]]:
-        """Add the tasks; return when each starts, and literals of where it is."""
+    def tasks(self) -> None:
+        """Add the tasks."""
 
     @abstractmethod
-    def rules(
-        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
-    ) -> None:
+    def rules(self) -> None:
         """Add what holds between tasks."""
 
     @abstractmethod
-    def hint(
-        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
-    ) -> None:
+    def hint(self) -> None:
         """Begin with the known plan."""
 
-    def sought(self, model: CpModel, on: list[list[IntVar]], end: IntVar) -> tuple[Any, Scaling]:
+    def sought(self) -> tuple[Any, Scaling]:
         """Return what is to be least, and its unit."""
-        return end, self.scaling
+        return self.end, self.scaling
 
     @abstractmethod
-    def schedule(
-        self, value: Callable[[Any], int], start: list[IntVar], on: list[list[IntVar]]
-    ) -> Schedule:
+    def schedule(self, value: Callable[[Any], int]) -> Schedule:
         """Return the plan that a solution stands for, in true times."""
+
+    def decided(self, presolve: bool, bound: int, best: int) -> tuple[int, Found | None]:
+        """Ask for a plan that ends by the bound, which rises where there is none.
+
+        With the end given, what propagates is stronger, and one search a core gets further than
+        many. Source: destructive improvement, Klein and Scholl 1999.
+        """
+        from makespan.backends.cp_sat import search
+
+        control = self.control
+        for turn, settings in enumerate(self.deciding, start=1):
+            while bound < best and not control.expired():
+                asked = self.model.clone()
+                asked.clear_objective()
+                asked.clear_hints()
+                asked.add(self.end <= bound)
+                last = turn == len(self.deciding) or control.remaining is None
+                with control.limited(None if last else (control.remaining or 0.0) * TURN):
+                    found = search(asked, control, presolve=presolve, settings=settings)
+                if found.solved:
+                    return bound, found
+                if found.stopped:
+                    break
+                bound += 1
+        return bound, None
 
 
 def proved(
@@ -166,25 +192,20 @@ def _searched(
 
     Without a bound it is done only where no plan keeps the limits.
     """
-    from makespan.backends.cp_sat import library, scaling_of, search
+    from makespan.backends.cp_sat import scaling_of, search
 
     until, by_price = plan.makespan, problem.objective == "price"
     if by_price or missed(problem, plan) is not None:
         until = _latest_end(problem)
     times = times[times <= until]
     scaling = scaling_of(times, total=until, largest_sum=largest)
-    model = library().CpModel()
     try:
         made = parts(problem, control, scaling, plan, until)
-        floor = min(made.least_end(least), made.horizon)
-        end = model.new_int_var(floor, made.horizon, "makespan")
-        start, on = made.tasks(model, end)
-        made.rules(model, start, on, end)
-        made.hint(model, start, on, end)
-        sought, unit = made.sought(model, on, end)
+        made.build(least)
+        sought, unit = made.sought()
     except LateError:
         return plan, None, (), True
-    model.minimize(sought)
+    made.model.minimize(sought)
     presolve, left = largest == COARSE, control.remaining
     later = (left or 0.0) * FROM if made.deciding else 0.0
 
@@ -192,7 +213,7 @@ def _searched(
         return best - bound <= FEW and 0.0 < (control.remaining or 0.0) <= later
 
     found = search(
-        model,
+        made.model,
         control,
         in_seconds=unit.seconds,
         workers=WORKERS,
@@ -202,49 +223,15 @@ def _searched(
     )
     bound, stopped = found.bound, found.stopped
     if found.solved:
-        plan = _better(problem, plan, made.schedule(found.value, start, on))
-        if stopped and bound is not None and near(found.objective or 0, bound):
-            decided = _decided(model, end, made, control, presolve, bound, found.objective or 0)
-            bound, shorter = decided
-            stopped = shorter is None and bound < (found.objective or 0)
+        plan, best = _better(problem, plan, made.schedule(found.value)), found.objective or 0
+        if stopped and bound is not None and near(best, bound):
+            bound, shorter = made.decided(presolve, bound, best)
+            stopped = shorter is None and bound < best
             if shorter is not None:
-                plan = _better(problem, plan, made.schedule(shorter.value, start, on))
+                plan = _better(problem, plan, made.schedule(shorter.value))
     seconds = None if bound is None else unit.bound(bound)
     note = scaling.note(len(problem.dag) + len(problem.dag.source))
     return plan, seconds, note, stopped
-
-
-def _decided(
-    model: CpModel,
-    end: IntVar,
-    made: Parts,
-    control: Control,
-    presolve: bool,
-    bound: int,
-    best: int,
-) -> tuple[int, Found | None]:
-    """Ask for a plan that ends by the bound, which rises where there is none.
-
-    With the end given, what propagates is stronger, and one search a core gets further than many.
-    Source: destructive improvement, Klein and Scholl 1999.
-    """
-    from makespan.backends.cp_sat import search
-
-    for turn, settings in enumerate(made.deciding, start=1):
-        while bound < best and not control.expired():
-            asked = model.clone()
-            asked.clear_objective()
-            asked.clear_hints()
-            asked.add(end <= bound)
-            last = turn == len(made.deciding) or control.remaining is None
-            with control.limited(None if last else (control.remaining or 0.0) * TURN):
-                found = search(asked, control, presolve=presolve, settings=settings)
-            if found.solved:
-                return bound, found
-            if found.stopped:
-                break
-            bound += 1
-    return bound, None
 
 
 def _better(problem: TaskGraph, one: Schedule, other: Schedule) -> Schedule:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from itertools import pairwise, permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 
 if TYPE_CHECKING:
-    from ortools.sat.python.cp_model import CpModel, IntVar
+    from ortools.sat.python.cp_model import IntVar
 
     from makespan.backends.cp_sat import Scaling
 
@@ -53,7 +53,9 @@ class OnMachines(Parts):
         self.sequence = _sequence(dag)
         self.machine_of = self._renamed(machine_of_tasks(problem, plan))
         self.release = scaling.down(np.minimum(dag.release, until))
-        self.due = self._due()
+        # times are rounded down: a whole number of units up to a deadline is none above its floor
+        due = np.minimum(latest_ends(problem) / scaling.unit, NEVER)
+        self.due = np.floor(due).astype(np.int64)
         rounded = self.rounded_starts(plan.start[computes], item)
         self.start_of = rounded
         ends = rounded + self.seconds[np.arange(len(dag)), self.machine_of]
@@ -75,15 +77,6 @@ class OnMachines(Parts):
             return self.scaling.at_least(seconds)
         terms = len(self.problem.dag) + len(self.problem.dag.source)
         return max(0, int(self.scaling.down(seconds)) - terms)
-
-    def _due(self) -> Integers:
-        """Return when tasks end at the latest.
-
-        All times are rounded down, so that ends are no later than in seconds: a whole number of
-        units up to the deadline is none above its floor.
-        """
-        due = np.minimum(latest_ends(self.problem) / self.scaling.unit, NEVER)
-        return np.floor(due).astype(np.int64)
 
     def rounded_starts(self, start: Floats, item: Integers) -> Integers:
         """Return the starts of the plan's decisions in rounded times: a solution of the model."""
@@ -107,9 +100,9 @@ class OnMachines(Parts):
                 free[machine].take(width, begin + lasts)
         return found
 
-    def tasks(self, model: CpModel, end: IntVar) -> tuple[list[IntVar], list[list[IntVar]]]:
+    def tasks(self) -> None:
         """Add tasks as optional intervals on every machine; a machine has so many at a time."""
-        start, on = [], []
+        model, end = self.model, self.end
         intervals: list[list[Any]] = [[] for _ in self.machines]
         held: list[list[int]] = [[] for _ in self.machines]
         for task in range(len(self.problem.dag)):
@@ -120,55 +113,43 @@ class OnMachines(Parts):
             due = int(self.due[task])
             row = [model.new_bool_var("") for _ in self.machines]
             model.add_exactly_one(row)
-            for machine, interval in self.intervals(model, task, begin, row):
+            for machine, interval in self.intervals(task, begin, row):
                 intervals[machine].append(interval)
                 held[machine].append(int(self.problem.dag.cores[task]))
             model.add(begin + self.duration(task, row) <= end)
             if due < self.horizon:
                 model.add(begin + self.duration(task, row) <= due)
             model.add(begin + int(self.behind[task]) <= end)
-            start.append(begin)
-            on.append(row)
+            self.start.append(begin)
+            self.on.append(row)
         for machine, cores in enumerate(self.problem.cores.tolist()):
             if cores == 1:
                 model.add_no_overlap(intervals[machine])
             else:
                 model.add_cumulative(intervals[machine], held[machine], cores)
-        self._area(model, on, end)
-        return start, on
+        for machine, cores in enumerate(self.problem.cores.tolist()):
+            # what a machine executes takes no longer than there is
+            literals = [row[machine] for row in self.on]
+            model.add(_summed(literals, self.area[:, machine]) <= cores * end)
 
-    def intervals(
-        self, model: CpModel, task: int, begin: IntVar, row: list[IntVar]
-    ) -> list[tuple[int, Any]]:
+    def intervals(self, task: int, begin: IntVar, row: list[IntVar]) -> list[tuple[int, Any]]:
         """Return the intervals of a task on machines; what takes no time needs no core."""
-        lasts = self.seconds[task].tolist()
+        optional = self.model.new_optional_fixed_size_interval_var
+        lasting = zip(self.seconds[task].tolist(), row, strict=True)
         return [
-            (
-                machine,
-                model.new_optional_fixed_size_interval_var(begin, lasts[machine], literal, ""),
-            )
-            for machine, literal in enumerate(row)
-            if lasts[machine]
+            (machine, optional(begin, lasts, literal, ""))
+            for machine, (lasts, literal) in enumerate(lasting)
+            if lasts
         ]
 
-    def _area(self, model: CpModel, on: list[list[IntVar]], end: IntVar) -> None:
-        """What a machine executes takes no longer than there is."""
-        from ortools.sat.python.cp_model import LinearExpr
-
-        for machine, cores in enumerate(self.problem.cores.tolist()):
-            literals = [row[machine] for row in on]
-            work = LinearExpr.weighted_sum(literals, self.area[:, machine].tolist())
-            model.add(work <= cores * end)
-
-    def apart(self, model: CpModel, on: list[list[IntVar]], end: IntVar) -> None:
+    def apart(self) -> None:
         """What waits for the one first task elsewhere waits for data, too; and before the last.
 
         All tasks of a machine that can't start there until the same time are executed behind it.
         With the starts of tasks on machines without the first task this describes forks and joins
         completely.
         """
-        from ortools.sat.python.cp_model import LinearExpr
-
+        on, end = self.on, self.end
         dag, least, count = self.problem.dag, self.seconds.min(axis=1), len(self.machines)
         if count == 1 or len(dag) ** 2 * count > MAX_APART:
             return
@@ -187,29 +168,27 @@ class OnMachines(Parts):
                 late = late[late != root]
                 wait = int(time + behind[late].min())
                 for machine, cores in enumerate(self.problem.cores.tolist()):
-                    work = LinearExpr.weighted_sum(
-                        [on[task][machine] for task in late.tolist()],
-                        self.area[late, machine].tolist(),
-                    )
+                    literals = [on[task][machine] for task in late.tolist()]
+                    work, away = _summed(literals, self.area[late, machine]), on[root][machine]
                     for task in late[head[late] == time].tolist():
-                        model.add(
-                            work + cores * wait * on[task][machine] <= cores * end
-                        ).only_enforce_if(on[root][machine].negated())
+                        whole = work + cores * wait * on[task][machine] <= cores * end
+                        self.model.add(whole).only_enforce_if(away.negated())
 
     def duration(self, task: int, row: list[IntVar]) -> Any:
-        from ortools.sat.python.cp_model import LinearExpr
+        return _summed(row, self.seconds[task])
 
-        return LinearExpr.weighted_sum(row, self.seconds[task].tolist())
-
-    def transfers(self, model: CpModel, start: list[IntVar], on: list[list[IntVar]]) -> None:
-        """A task starts behind its predecessors, and behind their data from other machines."""
-        dag = self.problem.dag
-        equal = self.problem.network.routing.is_uniform
-        for edge, (source, target) in enumerate(
-            zip(dag.source.tolist(), dag.target.tolist(), strict=True)
-        ):
+    def edges(self) -> Iterator[tuple[int, int, int, Any]]:
+        """Yield each edge with its ends, and the end of its source, looking at the clock."""
+        ends = zip(self.problem.dag.source.tolist(), self.problem.dag.target.tolist(), strict=True)
+        for edge, (source, target) in enumerate(ends):
             self.look()
-            ended = start[source] + self.duration(source, on[source])
+            yield edge, source, target, self.start[source] + self.duration(source, self.on[source])
+
+    def transfers(self) -> None:
+        """A task starts behind its predecessors, and behind their data from other machines."""
+        model, start, on = self.model, self.start, self.on
+        equal = self.problem.network.routing.is_uniform
+        for edge, source, target, ended in self.edges():
             times = self.transfer[edge]
             model.add(start[target] >= ended)
             if len(self.machines) == 1 or not times.any():
@@ -223,31 +202,26 @@ class OnMachines(Parts):
                 lasts = int(times[0, 1])
                 model.add(start[target] >= ended + lasts).only_enforce_if(together.negated())
                 continue
-            for a in self.machines:
-                for b in self.machines:
-                    if a != b and times[a, b]:
-                        model.add(
-                            start[target]
-                            >= start[source] + int(self.seconds[source, a] + times[a, b])
-                        ).only_enforce_if(on[source][a], on[target][b])
+            for a, b in permutations(self.machines, 2):
+                if times[a, b]:
+                    arrives = start[source] + int(self.seconds[source, a] + times[a, b])
+                    both = on[source][a], on[target][b]
+                    model.add(start[target] >= arrives).only_enforce_if(*both)
 
-    def rules(
-        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
-    ) -> None:
-        self.transfers(model, start, on)
-        self.apart(model, on, end)
-        self.symmetry(model, on)
+    def rules(self) -> None:
+        self.transfers()
+        self.apart()
+        self.symmetry()
 
-    def sought(self, model: CpModel, on: list[list[IntVar]], end: IntVar) -> tuple[Any, Scaling]:
+    def sought(self) -> tuple[Any, Scaling]:
         """Add the budget; return the makespan, or what the plan costs, rounded down."""
-        from ortools.sat.python.cp_model import LinearExpr
-
         from makespan.backends.cp_sat import scaling_of
 
+        model, on = self.model, self.on
         network, budget = self.problem.network, self.problem.budget
         by_price = self.problem.objective == "price"
         if not by_price and (budget is None or not network.is_priced):
-            return end, self.scaling
+            return self.end, self.scaling
         charge = np.where(np.isfinite(self.problem.charges), self.problem.charges, 0.0)
         most = charge.max(axis=1).sum() + network.start_price.sum()
         every = np.concatenate([charge.ravel(), network.start_price])
@@ -261,11 +235,11 @@ class OnMachines(Parts):
                     model.add_implication(row[machine], used)
                 literals.append(used)
                 weights.append(cost)
-        paid = LinearExpr.weighted_sum(literals, weights)
+        paid = _summed(literals, np.array(weights))
         if budget is not None:
             limit = min(budget, float(most)) * (1 + ALLOWED) / scaling.unit
             model.add(paid <= int(np.floor(limit)))
-        return (paid, scaling) if by_price else (end, self.scaling)
+        return (paid, scaling) if by_price else (self.end, self.scaling)
 
     def _renamed(self, machine_of: Integers) -> Integers:
         """Return the machines such that of those alike the first is used by the first task."""
@@ -278,33 +252,39 @@ class OnMachines(Parts):
                 found[machine_of == old] = new
         return found
 
-    def symmetry(self, model: CpModel, on: list[list[IntVar]]) -> None:
+    def symmetry(self) -> None:
         """Of machines that are alike, one is used only behind a task on the one before."""
-        rows = [on[task] for task in self.sequence[:SYMMETRIC].tolist()]
+        rows = [self.on[task] for task in self.sequence[:SYMMETRIC].tolist()]
         for group in self.alike:
             for before, machine in pairwise(group):
                 self.look()
                 for place, row in enumerate(rows):
                     earlier = [other[before] for other in rows[:place]]
-                    model.add_bool_or(row[machine].negated(), *earlier)
+                    self.model.add_bool_or(row[machine].negated(), *earlier)
 
-    def hint(
-        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
-    ) -> None:
+    def hint(self) -> None:
         """Begin with the known plan."""
-        for task, row in enumerate(on):
-            model.add_hint(start[task], int(self.start_of[task]))
+        add_hint = self.model.add_hint
+        for task, row in enumerate(self.on):
+            add_hint(self.start[task], int(self.start_of[task]))
             for machine in self.machines:
-                model.add_hint(row[machine], int(self.machine_of[task] == machine))
-        model.add_hint(end, self.plan_end)
+                add_hint(row[machine], int(self.machine_of[task] == machine))
+        add_hint(self.end, self.plan_end)
 
-    def schedule(
-        self, value: Callable[[Any], int], start: list[IntVar], on: list[list[IntVar]]
-    ) -> Schedule:
+    def decisions(self, value: Callable[[Any], int]) -> tuple[Integers, Integers]:
+        """Return the machines and starts of a solution."""
+        machine = np.array([[value(x) for x in row].index(1) for row in self.on], dtype=np.int64)
+        return machine, np.array([value(each) for each in self.start], dtype=np.int64)
+
+    def schedule(self, value: Callable[[Any], int]) -> Schedule:
         """Return the plan with these machines and this order."""
-        machine = np.array([[value(x) for x in row].index(1) for row in on], dtype=np.int64)
-        starts = np.array([value(each) for each in start], dtype=np.int64)
-        return in_order(self.problem, machine, starts)
+        return in_order(self.problem, *self.decisions(value))
+
+
+def _summed(literals: list[Any], weights: np.ndarray) -> Any:
+    from ortools.sat.python.cp_model import LinearExpr
+
+    return LinearExpr.weighted_sum(literals, weights.tolist())
 
 
 def _sequence(dag: Dag) -> Integers:

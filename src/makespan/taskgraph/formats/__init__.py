@@ -71,7 +71,8 @@ def problem_in(
         checked = beside_graph(given or {})
         if not text.strip():
             raise FileError("is empty")
-        dag = _dag_in(text, suffix)
+        module, _, reader = READERS[suffix].partition(":")
+        dag: Dag = getattr(import_module(f"{__name__}.{module}"), reader)(text)
         if network is not None:
             return TaskGraph(dag, network)
         return on_machines(dag, BYTES_PER_SECOND if suffix in IN_BYTES else 1.0, checked)
@@ -138,9 +139,3 @@ READERS = {
     ".xml": "xml:read_dax",
 }
 """Module and function that read a text, by suffix."""
-
-
-def _dag_in(text: str, suffix: str) -> Dag:
-    module, _, name = READERS[suffix].partition(":")
-    dag: Dag = getattr(import_module(f"{__name__}.{module}"), name)(text)
-    return dag

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.taskgraph.model.attributes import SIZE, WORK, Column, Entry, Found
+from makespan.taskgraph.model.attributes import Column, Elements, Entry, Found
 from makespan.taskgraph.model.dag import Dag
 
 DEEPEST = 50
@@ -125,11 +125,14 @@ class _Parser:
         self._text = text
         self._tokens = _tokens(text)
         self._token = next(self._tokens)
-        self._works = Column(WORK, lambda place, _: _line(text, place))
-        self._sizes = Column(SIZE, lambda place, _: _line(text, place))
+        self._elements = Elements(self._place, self._place)
+        self._works, self._sizes = self._elements.works, self._elements.sizes
         self._nodes: dict[str, dict[str, Found]] = {}
         self._edges: list[tuple[str, str, Entry]] = []
         self._products = 0
+
+    def _place(self, place: int, _: str) -> str:
+        return _line(self._text, place)
 
     def dag(self) -> Dag:
         strict = self._token.keyword == "strict"
@@ -152,18 +155,7 @@ class _Parser:
             for a, b, entry in self._edges:
                 merged[a, b] = {**merged.get((a, b), {}), **entry}
             self._edges = [(a, b, entry) for (a, b), entry in merged.items()]
-        mistakes = Mistakes()
-        works = self._works.numbers(list(self._nodes.values()), mistakes)
-        cores = self._works.cores(self._nodes, self._nodes.values(), mistakes)
-        sizes = self._sizes.numbers([entry for _, _, entry in self._edges], mistakes)
-        mistakes.raise_if_any(FileError)
-        ends = ((a, b) for a, b, _ in self._edges)
-        return Dag(
-            list(zip(self._nodes, works, strict=True)),
-            [(a, b, size) for (a, b), size in zip(ends, sizes, strict=True)],
-            cores=cores,
-            notes=(*self._works.notes, *self._sizes.notes),
-        )
+        return Dag(**self._elements.arguments([*self._nodes.items()], self._edges, Mistakes()))
 
     def _wrong(self, rest: str) -> FileError:
         return _fault(self._text, self._token.place, f"has {quoted(self._token.text)} {rest}")

@@ -106,15 +106,13 @@ class _Reader:
             written, wanted = files[source]["output"], files[target]["input"]
             size = sum(amount for name, amount in written.items() if name in wanted)
             edges.append((names[source], names[target], size))
-        return Dag(list(zip(names, work, strict=True)), edges, cores=cores, notes=self._notes())
+        notes = [f"{len(self.unsized)} files have no sizeInBytes: 0 is assumed"]
+        notes = notes if self.unsized else []
+        return Dag(list(zip(names, work, strict=True)), edges, cores=cores, notes=notes)
 
     def _raise_if_any(self) -> None:
         if self.mistakes:
             raise FileError(self.mistakes.found[:SHOWN])
-
-    def _notes(self) -> tuple[str, ...]:
-        count = len(self.unsized)
-        return (f"{count} files have no sizeInBytes: 0 is assumed",) if count else ()
 
     def _entries(self, place: str, value: Any) -> list[Any]:
         """Return a list, which may be missing."""
@@ -142,9 +140,6 @@ class _Reader:
         self.mistakes.add(place, fault)
         return None
 
-    def _number(self, place: str, value: Any, rule: Rule) -> float:
-        return self.mistakes.number(place, value, rule)
-
     def _name(self, index: int, task: Table) -> str:
         key = "id" if task.get("id") not in (None, "") else "name"
         return self._text(f"{self.place}[{index}].{key}", task.get(key)) or ""
@@ -155,7 +150,7 @@ class _Reader:
         if value is None:
             self.mistakes.add(place, "is missing")
             return 0.0
-        return self._number(place, value, RUNTIME)
+        return self.mistakes.number(place, value, RUNTIME)
 
     def _cores(self, index: int, name: str, task: Table) -> int:
         """Return the cores of a task: ``coreCount``, which may be fractional, before ``cores``."""
@@ -163,7 +158,7 @@ class _Reader:
         value = self.counts.get(name, task.get(key))
         if value is None:
             return 1
-        count = self._number(f"{self.place}[{index}].{key}", value, COUNT)
+        count = self.mistakes.number(f"{self.place}[{index}].{key}", value, COUNT)
         return 1 if isnan(count) else max(1, ceil(count))
 
     def _ends(
@@ -202,7 +197,7 @@ class _Reader:
         if value is None:
             self.unsized[name] = None
             return 0.0
-        return self._number(f"{place}.sizeInBytes", value, BYTES)
+        return self.mistakes.number(f"{place}.sizeInBytes", value, BYTES)
 
     def _files(self, place: str, task: Table) -> dict[str, dict[str, float]]:
         """Return the sizes of the files that a task reads (``input``) and writes (``output``)."""

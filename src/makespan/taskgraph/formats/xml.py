@@ -22,7 +22,7 @@ from makespan.core.errors import FileError
 from makespan.core.inputs.documents import local, root_of
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.system.startup import optional
-from makespan.taskgraph.model.attributes import SIZE, WORK, Column, Quantity
+from makespan.taskgraph.model.attributes import Column, Elements, Quantity
 from makespan.taskgraph.model.dag import Dag
 
 if TYPE_CHECKING:
@@ -112,26 +112,18 @@ def read_gxl(text: str) -> Dag:
     if len(graphs) != 1:
         raise FileError(f"holds {len(graphs)} graphs; one is read, without graphs inside its nodes")
     mistakes = Mistakes()
-    works = Column(WORK, lambda name, _: f"node {quoted(name)}")
-    sizes = Column(SIZE, lambda ends, _: f"edge {quoted(ends)}")
-    names, nodes, ends, edges = [], [], [], []
+    elements = Elements(
+        lambda name, _: f"node {quoted(name)}", lambda ends, _: f"edge {quoted(ends)}"
+    )
+    nodes, edges = [], []
     for number, part in enumerate(graphs[0], start=1):
         if local(part) == "node":
-            names.append(_attribute(part, "id", f"part {number}", mistakes))
-            nodes.append(works.entry(_attributes(part), names[-1]))
+            name = _attribute(part, "id", f"part {number}", mistakes)
+            nodes.append((name, elements.works.entry(_attributes(part), name)))
         elif local(part) == "edge":
-            pair = [_attribute(part, key, f"part {number}", mistakes) for key in ("from", "to")]
-            ends.append((pair[0], pair[1]))
-            edges.append(sizes.entry(_attributes(part), ends[-1]))
-    work, size = works.numbers(nodes, mistakes), sizes.numbers(edges, mistakes)
-    cores = works.cores(names, nodes, mistakes)
-    mistakes.raise_if_any(FileError)
-    return Dag(
-        list(zip(names, work, strict=True)),
-        [(a, b, each) for (a, b), each in zip(ends, size, strict=True)],
-        cores=cores,
-        notes=(*works.notes, *sizes.notes),
-    )
+            a, b = (_attribute(part, key, f"part {number}", mistakes) for key in ("from", "to"))
+            edges.append((a, b, elements.sizes.entry(_attributes(part), (a, b))))
+    return Dag(**elements.arguments(nodes, edges, mistakes))
 
 
 def _attribute(part: Element, key: str, place: str, mistakes: Mistakes) -> str:

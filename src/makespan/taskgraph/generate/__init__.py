@@ -95,28 +95,17 @@ def generate(
     mistakes.raise_if_any()
     speeds = np.exp(rng.uniform(0.0, np.log(heterogeneity), machines))
     shape = squarish(machines) if topology in ("mesh", "torus") else ()
-    dag = _graph(graph, extent, ccr, rng)
+    more: dict[str, Any] = {"rng": rng} if graph in RANDOM else {}
+    dag = GENERATORS[graph](*[extent] * (1 + (graph == "stencil")), ccr=ccr, **more)
     if rigid and cores > 1:
-        dag = _with_cores(dag, cores, rigid, rng)
+        several = 2 ** rng.integers(1, cores.bit_length(), len(dag))
+        dag = Dag.from_arrays(
+            work=dag.work, source=dag.source, target=dag.target, size=dag.size, names=dag.names,
+            cores=np.where(rng.random(len(dag)) < rigid, several, 1),
+        )  # fmt: skip
     return TaskGraph(
         dag,
         Network(speeds, topology=topology, shape=shape, cores=cores),
         communication=communication,  # type: ignore[arg-type]
         contention=contention,  # type: ignore[arg-type]
     )
-
-
-def _graph(graph: str, extent: int, ccr: float, rng: np.random.Generator) -> Dag:
-    more: dict[str, Any] = {"rng": rng} if graph in RANDOM else {}
-    sizes = (extent, extent) if graph == "stencil" else (extent,)
-    return GENERATORS[graph](*sizes, ccr=ccr, **more)
-
-
-def _with_cores(dag: Dag, most: int, share: float, rng: np.random.Generator) -> Dag:
-    """Return the graph with a share of its tasks on 2, 4, 8, … cores, up to ``most``."""
-    several = 2 ** rng.integers(1, most.bit_length(), len(dag))
-    cores = np.where(rng.random(len(dag)) < share, several, 1)
-    return Dag.from_arrays(
-        work=dag.work, source=dag.source, target=dag.target, size=dag.size, names=dag.names,
-        cores=cores,
-    )  # fmt: skip

@@ -48,10 +48,10 @@ def layered(
     >>> len(layered(20, rng=1))
     20
     """
-    _whole("tasks", tasks)
+    _whole(tasks=tasks)
     generator = _generator(rng)
     wide = max(1, round(tasks**0.5)) if width is None else width
-    _whole("width", wide)
+    _whole(width=wide)
     bounds = [0]
     while bounds[-1] < tasks:
         bounds.append(min(tasks, bounds[-1] + int(generator.integers(1, 2 * wide))))
@@ -82,8 +82,7 @@ def _between(above: int, below: int, chance: float, rng: np.random.Generator) ->
 
 def fork_join(branches: int, *, stages: int = 1, ccr: float = 1.0, rng: Seed = None) -> Dag:
     """Return stages that each fork into branches and join again."""
-    _whole("branches", branches)
-    _whole("stages", stages)
+    _whole(branches=branches, stages=stages)
     edges: list[tuple[str, str]] = []
     for stage in range(stages):
         for branch in range(branches):
@@ -95,8 +94,7 @@ def fork_join(branches: int, *, stages: int = 1, ccr: float = 1.0, rng: Seed = N
 def tree(levels: int, *, children: int = 2, inwards: bool = False, ccr: float = 1.0,
          rng: Seed = None) -> Dag:  # fmt: skip
     """Return a complete tree, its edges away from the root, or ``inwards``."""
-    _whole("levels", levels)
-    _whole("children", children)
+    _whole(levels=levels, children=children)
     count = sum(children**level for level in range(levels))
     pairs = [(f"n{(node - 1) // children}", f"n{node}") for node in range(1, count)]
     edges = [(b, a) for a, b in pairs] if inwards else pairs
@@ -109,7 +107,7 @@ def gaussian_elimination(order: int, *, ccr: float = 1.0) -> Dag:
     Work and size are the numbers of entries touched. Source: Cosnard, Marrakchi, Robert and
     Trystram 1988.
     """
-    _whole("order", order, low=2)
+    _whole(2, order=order)
     work: dict[str, float] = {}
     edges: list[Edge] = []
     for k in range(1, order):
@@ -132,7 +130,7 @@ def fft(points: int, *, ccr: float = 1.0) -> Dag:
 
     Each of log2(points) + 1 ranks holds one task per point.
     """
-    _whole("points", points)
+    _whole(points=points)
     if points & (points - 1):
         raise ProblemError(f"points: {points} is not a power of two")
     ranks = points.bit_length()
@@ -150,7 +148,7 @@ def cholesky(tiles: int, *, ccr: float = 1.0) -> Dag:
 
     Source: Buttari, Langou, Kurzak and Dongarra 2009.
     """
-    _whole("tiles", tiles)
+    _whole(tiles=tiles)
     work: dict[str, float] = {}
     edges: list[Edge] = []
     last: dict[tuple[int, int], str] = {}
@@ -175,8 +173,7 @@ def cholesky(tiles: int, *, ccr: float = 1.0) -> Dag:
 
 def stencil(steps: int, cells: int, *, ccr: float = 1.0) -> Dag:
     """Return the graph of a one-dimensional stencil: a cell reads itself and its neighbours."""
-    _whole("steps", steps)
-    _whole("cells", cells)
+    _whole(steps=steps, cells=cells)
     work = {f"s{step}.{cell}": 1.0 for step in range(steps) for cell in range(cells)}
     edges = [
         (f"s{step - 1}.{before}", f"s{step}.{cell}", 1.0)
@@ -237,6 +234,7 @@ def _generator(rng: Seed) -> np.random.Generator:
     return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng or 0)
 
 
-def _whole(name: str, value: int, low: int = 1) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-        raise ProblemError(f"{name}: {quoted(value)} is not allowed; a whole number from {low}")
+def _whole(low: int = 1, **given: int) -> None:
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
+            raise ProblemError(f"{name}: {quoted(value)} is not allowed; a whole number from {low}")

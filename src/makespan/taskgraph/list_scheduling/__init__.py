@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from makespan.core.numeric.arrays import Integers, Rows
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.list_scheduling.free_times import Cores
+from makespan.taskgraph.model.dag import rows_of
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -43,13 +44,7 @@ Moved = tuple[int, int, int, float, float]
 
 
 class PartialSchedule:
-    """A plan to which tasks are added one after another.
-
-    Attributes
-    ----------
-    machine, start, end
-        Machine and times of the placed tasks; machine -1 for those not placed yet.
-    """
+    """A plan to which tasks are added one after another; ``machine`` is -1 for those to come."""
 
     def __init__(self, problem: TaskGraph) -> None:
         dag, routing, count = problem.dag, problem.network.routing, len(problem.dag)
@@ -62,13 +57,10 @@ class PartialSchedule:
         self._per_unit = Rows(routing.seconds_per_unit)
         self._routes: dict[tuple[int, int], list[Hop]] = {}
         self._size, self._source = dag.size.tolist(), dag.source.tolist()
-        self._first: list[int] = dag.first_in.tolist()
-        self._edges: list[int] = dag.in_edges.tolist()
+        self._incoming = rows_of(dag.first_in, dag.in_edges)
         self._seconds = problem.seconds
+        self.width: list[int] = dag.cores.tolist()
         self._release: list[float] = dag.release.tolist()
-
-    def _incoming(self, task: int) -> list[int]:
-        return self._edges[self._first[task] : self._first[task + 1]]
 
     def _route(self, origin: int, machine: int) -> list[Hop]:
         if (origin, machine) not in self._routes:
@@ -129,9 +121,7 @@ class AppendSchedule(PartialSchedule):
 
     def __init__(self, problem: TaskGraph) -> None:
         super().__init__(problem)
-        dag = problem.dag
         self.cores = [Cores(cores) for cores in problem.cores.tolist()]
-        self.width: list[int] = dag.cores.tolist()
         self._blocking = problem.is_blocking
         self._contention = problem.contention
         self._free: dict[int, float] = {}
@@ -165,7 +155,7 @@ class AppendSchedule(PartialSchedule):
     def _placed(
         self, task: int, machine: int, not_before: float, held: dict[int, float], *, record: bool
     ) -> Placement:
-        edges = self._incoming(task)
+        edges = self._incoming[task]
         end, source = self.end, self._source
         seconds, taken = self._seconds(task, machine), max(not_before, self._release[task])
         if self._blocking or seconds > 0:  # what takes no time needs no core

@@ -1,4 +1,4 @@
-"""Times of tasks whose machines and order are known."""
+"""Times of tasks whose machines and order are known, and plans that are there at once."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, frozen, readonly
+from makespan.core.numeric.binding import bind
 from makespan.core.numeric.jit import pays
 from makespan.core.numeric.sorting import inverse, sorted_by
 from makespan.core.schedule import Activity, Schedule
-from makespan.taskgraph.levels import by_level, ranks
+from makespan.core.system.memory import claim
+from makespan.taskgraph.levels import by_level, levels, ranks, weights
 from makespan.taskgraph.list_scheduling import append_in_order
-from makespan.taskgraph.model.loops import LOADED_FROM, graph_loop, replace_first
+from makespan.taskgraph.model.loops import (
+    LOADED_FROM,
+    graph_loop,
+    hold_in_order,
+    replace_first,
+)
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -75,6 +83,16 @@ def columns(problem: TaskGraph) -> dict[str, Any]:
         "fixed": network.routing.fixed_seconds, "per_unit": network.routing.seconds_per_unit,
     }  # fmt: skip
     return dict(zip(read, readonly(*read.values()), strict=True))
+
+
+def placed(problem: TaskGraph, pinned: Integers | None = None) -> dict[str, Any]:
+    """Return what compiled loops write of a plan, by the names of their arguments."""
+    count, nowhere = len(problem.dag), np.full(len(problem.dag), -1, dtype=np.int64)
+    (given,) = readonly(nowhere if pinned is None else pinned)
+    return {
+        "pinned": given, "machine": nowhere.copy(), "start": np.zeros(count),
+        "end": np.zeros(count), "tail": np.zeros(int(problem.cores.sum())),
+    }  # fmt: skip
 
 
 def in_order(
@@ -153,6 +171,63 @@ def planned(
     return Schedule.of_columns(problem.machines, kind=frozen(kind), earliest=earliest, **columns)
 
 
+SECONDS_A_STEP = 1e-6
+"""What a method that is not compiled takes at the least for a task or an edge."""
+
+
+def cannot_end(problem: TaskGraph, control: Control) -> bool:
+    """Whether the time that is left is too short for a method that is not compiled."""
+    left = control.remaining
+    least = SECONDS_A_STEP * (len(problem.dag) + len(problem.dag.source))
+    return control.expired() or (left is not None and left < least)
+
+
+def fallback_plan(problem: TaskGraph, control: Control) -> Schedule:
+    """Return the best plan known, or else one that is made in a pass or two.
+
+    That is everything on one machine, or where large graphs wait for no transfers each task on the
+    core that is free first, if that ends sooner.
+
+    Complexity: O(n log n + n log c + e), c the cores of all machines; compiled for large graphs.
+    """
+    if control.incumbent is not None and control.incumbent.schedule is not None:
+        return control.incumbent.schedule
+    alone = on_one_machine(problem)
+    plans = [alone, appended(problem)] if is_compiled(problem) else [alone]
+    return min(plans, key=lambda plan: plan.makespan)
+
+
+def appended(problem: TaskGraph) -> Schedule:
+    """Return the plan that gives each task, by falling level, to the core that is free first.
+
+    Complexity: O(n log n + n log c + e), c the cores of all machines; compiled.
+    """
+    from makespan.taskgraph.list_scheduling.insertion_kernels import append_some
+
+    dag, cores = problem.dag, int(problem.cores.sum())
+    claim(64 * cores, f"when {cores:,} cores are free")
+    (order,), written = readonly(by_level(dag, levels(dag, *weights(problem)))), placed(problem)
+    bind(append_some, **columns(problem), **written)(order)
+    return planned(problem, written["machine"], written["start"], written["end"])
+
+
+def on_one_machine(problem: TaskGraph) -> Schedule:
+    """Return the plan that has everything on the machine on which that ends soonest."""
+    dag, network = problem.dag, problem.network
+    plain = np.ones(len(dag), dtype=bool)
+    plain[problem.stated[0]] = False
+    work, count = (dag.work * dag.cores)[plain].sum(), dag.cores[plain].sum()
+    total = work / network.speed + count * network.task_setup
+    if not plain.all():
+        own, seconds = problem.stated
+        total = total + dag.cores[own] @ seconds
+    machine = int(np.argmin(total / problem.cores))
+    place = dag.position
+    if problem.cores[machine] > 1:
+        place = inverse(by_level(dag, levels(dag, *weights(problem, w2=0.0))))
+    return in_order(problem, np.full(len(dag), machine), place)
+
+
 @graph_loop
 def in_sequence(  # type: ignore[no-untyped-def]
     order, machine, seconds, held, first_core, release, first_in, predecessors, size, fixed,
@@ -186,12 +261,7 @@ def in_sequence(  # type: ignore[no-untyped-def]
         start[task] = begin
         end[task] = begin + seconds[task]
         if seconds[task] > 0.0 and rigid:
-            core, width = first, held[task]
-            while core + width < first + cores and core_free[core + width] < end[task]:
-                core_free[core] = core_free[core + width]
-                core += 1
-            for each in range(core, core + width):
-                core_free[each] = end[task]
+            hold_in_order(first, first + cores, held[task], end[task], core_free)
         elif seconds[task] > 0.0:
             replace_first(first, cores, end[task], core_free)
 

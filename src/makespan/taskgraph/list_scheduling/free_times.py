@@ -87,9 +87,6 @@ class Gaps:
         self._end[taken.place : until] = [taken.end]
 
 
-FOREVER = float("inf")
-
-
 class Cores:
     """Cores that are taken one task after another, those that are free first.
 

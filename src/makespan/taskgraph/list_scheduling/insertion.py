@@ -14,8 +14,13 @@ from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.list_scheduling import Moved, PartialSchedule, Placement
-from makespan.taskgraph.list_scheduling.assigned import columns, is_compiled, planned
-from makespan.taskgraph.list_scheduling.fallback import fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import (
+    columns,
+    fallback_plan,
+    is_compiled,
+    placed,
+    planned,
+)
 from makespan.taskgraph.list_scheduling.free_times import FOREVER, Gaps, Profile, Replaced, Taken
 from makespan.taskgraph.list_scheduling.steps import placing_step
 from makespan.taskgraph.problem import TaskGraph
@@ -44,11 +49,10 @@ class InsertionSchedule(PartialSchedule):
             self.cores = [[Gaps() for _ in range(cores)] for cores in problem.cores.tolist()]
         self._free: defaultdict[int, Gaps] = defaultdict(Gaps)
         self._plain = not problem.transfers_wait
-        self._width: list[int] = problem.dag.cores.tolist()
 
     def has_cores(self, task: int, machine: int) -> bool:
         """Whether a machine has the cores that a task needs."""
-        return not self._profiles or self._width[task] <= self._profiles[machine].cores
+        return not self._profiles or self.width[task] <= self._profiles[machine].cores
 
     def try_on(self, task: int, machine: int) -> Placement:
         """Return what placing ``task`` on ``machine`` would give, and place nothing."""
@@ -73,7 +77,7 @@ class InsertionSchedule(PartialSchedule):
         taken, end = placement.taken, placement.end
         if self._profiles:
             profile = self._profiles[machine]
-            undo.append((profile, profile.take(taken, end, self._width[task])))
+            undo.append((profile, profile.take(taken, end, self.width[task])))
         else:
             free = next(gaps for gaps in self.cores[machine] if gaps.fits(taken, end))
             undo.append((free, free.take(taken, end)))
@@ -92,13 +96,13 @@ class InsertionSchedule(PartialSchedule):
     def _first_fit(self, task: int, machine: int, earliest: float, length: float) -> float:
         """Return the first start at which the cores that a task needs are free for so long."""
         if self._profiles:
-            return self._profiles[machine].first_fit(earliest, length, self._width[task])
+            return self._profiles[machine].first_fit(earliest, length, self.width[task])
         return min(gaps.first_fit(earliest, length) for gaps in self.cores[machine])
 
     def _ready(self, task: int, machine: int) -> float:
         """Return when all data of a task are on a machine, where nothing waits."""
         ready = self._release[task]
-        for edge in self._incoming(task):
+        for edge in self._incoming[task]:
             source = self._source[edge]
             origin, arrival = self.machine[source], self.end[source]
             if origin < 0:
@@ -111,7 +115,7 @@ class InsertionSchedule(PartialSchedule):
 
     def _fitted(self, task: int, machine: int, undo: Undo, rows: list[Moved]) -> Placement:
         """Return the first fit of a task whose transfers occupy links, ports or the machine."""
-        edges = [e for e in self._incoming(task) if self.machine[self._source[e]] >= 0]
+        edges = [e for e in self._incoming[task] if self.machine[self._source[e]] >= 0]
         length = self._seconds(task, machine)
         ready, waited = self._release[task], 0.0
         if not self.problem.is_blocking:
@@ -122,7 +126,11 @@ class InsertionSchedule(PartialSchedule):
             start = self._first_fit(task, machine, ready, length)
             return Placement(machine, start, start, start + length, waited)
         ended = max([ready, *(self.end[self._source[edge]] for edge in edges)])
-        for taken, until in self._options(task, machine, ended):
+        if self._profiles:
+            options = self._profiles[machine].options(ended, self.width[task])
+        else:
+            options = sorted({gap for gaps in self.cores[machine] for gap in gaps.after(ended)})
+        for taken, until in options:
             kept, recorded = len(undo), len(rows)
             clock, waited = taken, 0.0
             for edge in edges:
@@ -135,12 +143,6 @@ class InsertionSchedule(PartialSchedule):
         if not self.has_cores(task, machine):
             return Placement(machine, FOREVER, FOREVER, FOREVER, 0.0)
         raise AssertionError("the last gap of a machine has no end")
-
-    def _options(self, task: int, machine: int, earliest: float) -> list[tuple[float, float]]:
-        """Return from when, and until when, the cores that a task needs are free; rising."""
-        if self._profiles:
-            return self._profiles[machine].options(earliest, self._width[task])
-        return sorted({gap for gaps in self.cores[machine] for gap in gaps.after(earliest)})
 
     def _arrival(
         self, edge: int, machine: int, earliest: float, undo: Undo, rows: list[Moved]
@@ -294,14 +296,8 @@ def _compiled(
     blocks = 2 * cores + 2 + 4 * count // BLOCK
     claim(16 * BLOCK * blocks + 64 * cores, f"the gaps of {cores:,} cores")
     read = columns(problem)
-    machine = np.full(count, -1, dtype=np.int64)
-    start, end, tail = np.zeros(count), np.zeros(count), np.zeros(cores)
-    order, chosen, extra = readonly(
-        order,
-        np.full(count, -1, dtype=np.int64) if pinned is None else pinned,
-        np.zeros((0, 0)) if bias is None else bias,
-    )
-    written = {"pinned": chosen, "machine": machine, "start": start, "end": end, "tail": tail}
+    order, extra = readonly(order, np.zeros((0, 0)) if bias is None else bias)
+    written = placed(problem, pinned)
     insert = bind(
         insert_some, **read, **written, bias=extra, by_start=aim == "start",
         uniform=problem.network.routing.is_uniform, since=np.full(cores, -1.0),
@@ -320,7 +316,7 @@ def _compiled(
         return fallback_plan(problem, control)
     if place < count:
         bind(append_some, **read, **written)(order[place:])
-    return planned(problem, machine, start, end)
+    return planned(problem, written["machine"], written["start"], written["end"])
 
 
 def log_insertion(
@@ -351,13 +347,13 @@ def log_insertion(
         queue = sorted(ready, key=place.__getitem__)
         options = [plan.try_on(task, machine) for machine in machines]
         gap = _gap(plan, where[task], options[where[task]])
-        placed, _ = plan.place(task, where[task])
+        option, _ = plan.place(task, where[task])
         values = None
         if bias is not None:
             values = {o.machine: o.end + float(bias[task, o.machine]) for o in options}
         control.step(
             placing_step(
-                problem, placed, task, queue=queue, priority=priority, word=word, options=options,
+                problem, option, task, queue=queue, priority=priority, word=word, options=options,
                 gap=gap, values=values, value=value,
             )
         )  # fmt: skip

@@ -8,15 +8,14 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import inverse, sorted_by
-from makespan.core.schedule import Activity, Schedule
+from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.limits import lateness, most_allowed, price_of, worth
 from makespan.taskgraph.list_scheduling.assigned import in_order
 from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.local_search.contention import LATE
-from makespan.taskgraph.local_search.overlap import accept_moves, run_in_slices, search_columns
+from makespan.taskgraph.local_search.overlap import accept_moves, search_columns, searched
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks, times_of_tasks
@@ -94,7 +93,6 @@ def improved(
     by_price = float(problem.objective == "price")
     numbers = np.array([0.0, seed, value, value, most, scale, budget, rate, by_price])
     charge = problem.charges if network.is_priced else np.zeros(0)
-    loop, column = accept_moves.chosen(moves * large)
     given = {
         **search_columns(problem, machine_of_tasks(problem, schedule), order),
         "predecessors": dag.predecessors, "size": sample.size[:, dag.in_edges].ravel(),
@@ -105,13 +103,11 @@ def improved(
         "ends": np.zeros(len(sample.ends)), "kept": sample.ends, "ranked": sample.ends[1:],
         "numbers": numbers,
     }  # fmt: skip
-    columns = {name: column(each) for name, each in given.items()}
     reach = REACH_SAMPLED if len(sample.ends) > 1 else reach_of(moves, count)
-    run = bind(
-        loop, **columns, all_evaluations=moves, reach=reach, machines=len(network),
+    columns = searched(
+        accept_moves, given, moves, large, SLICE, control, reach=reach, machines=len(network),
         ranked_from=sample.ranked_from, rigid=problem.is_rigid,
     )  # fmt: skip
-    run_in_slices(run, moves, SLICE // large, control)
     order, machine = np.asarray(columns["best_order"]), np.asarray(columns["best_machine"])
     return in_order(problem, machine, inverse(order))
 
@@ -185,6 +181,5 @@ def _again(
 
 def _from_the_end(problem: TaskGraph, plan: Schedule) -> Integers:
     """Return the tasks by falling end, each behind its successors."""
-    rows = np.flatnonzero(plan.kind == Activity.COMPUTE)
-    rows = rows[sorted_by(plan.item[rows])]
-    return sorted_by(-plan.end[rows], -plan.start[rows], -problem.dag.position)
+    start, end = times_of_tasks(problem, plan)
+    return sorted_by(-end, -start, -problem.dag.position)

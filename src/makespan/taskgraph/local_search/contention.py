@@ -8,19 +8,20 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.numeric.binding import bind
 from makespan.core.numeric.jit import part
 from makespan.core.numeric.random import next_minimal
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
+from makespan.taskgraph.answer import taken
 from makespan.taskgraph.limits import violation
 from makespan.taskgraph.list_scheduling import schedule_of
 from makespan.taskgraph.local_search.overlap import (
     NEVER,
     draw_task,
     room_in_order,
-    run_in_slices,
     search_columns,
+    searched,
+    shift,
 )
 from makespan.taskgraph.model.loops import first_free, graph_loop, hold
 from makespan.taskgraph.problem import TaskGraph
@@ -68,7 +69,6 @@ def improved_under_contention(
     late, makespan = violation(problem, schedule), schedule.makespan
     start = LATE * makespan + late if late else makespan
     numbers = np.array([0.0, float(seed), start, start, LATE * makespan, makespan])
-    loop, column = accept_under_contention.chosen(moves * steps)
     given = {
         **shared, **routes.columns, "source": dag.predecessors, "size": dag.size[dag.in_edges],
         "edge": dag.in_edges, "delay": routing.delay.ravel(), "fetch": fetch,
@@ -80,12 +80,11 @@ def improved_under_contention(
         "owner": np.zeros(nodes, dtype=np.int64),
         "best_begins": np.zeros(edges * most), "best_end": np.zeros(count), "numbers": numbers,
     }  # fmt: skip
-    columns = {name: column(each) for name, each in given.items()}
-    run = bind(
-        loop, **columns, all_evaluations=moves, reach=reach(moves), machines=machines, hops=most,
-        things=routes.things, blocking=problem.is_blocking, rigid=problem.is_rigid,
+    columns = searched(
+        accept_under_contention, given, moves, steps, SLICE, control, reach=reach(moves),
+        machines=machines, hops=most, things=routes.things, blocking=problem.is_blocking,
+        rigid=problem.is_rigid,
     )  # fmt: skip
-    run_in_slices(run, moves, SLICE // steps, control)
     machine, begins, end, numbers = (
         np.asarray(columns[name]) for name in ("best_machine", "best_begins", "best_end", "numbers")
     )
@@ -102,11 +101,8 @@ def _orders(problem: TaskGraph, schedule: Schedule) -> tuple[Integers, Integers]
     leaves = end[dag.source]
     first = np.full(len(leaves), np.inf)
     np.minimum.at(first, schedule.item[rows], schedule.start[rows])
-    taken = start.copy()
-    if problem.is_blocking:
-        np.minimum.at(taken, dag.target, first)
     leaves = np.where(first < np.inf, first, leaves)[dag.in_edges]
-    order = np.lexsort((dag.position, start, taken))
+    order = np.lexsort((dag.position, start, taken(problem, schedule)))
     return order, np.lexsort((leaves, dag.target[dag.in_edges]))
 
 
@@ -160,19 +156,9 @@ class _Routes:
 
 
 @part
-def _shift(task, goal, order, place, new_order, new_place):  # type: ignore[no-untyped-def]
-    """Put a task at a place of the new order; those between go on by one."""
-    step = 1 if goal > place[task] else -1
-    for position in range(place[task], goal, step):
-        new_order[position] = order[position + step]
-        new_place[order[position + step]] = position
-    new_order[goal], new_place[task] = task, goal
-
-
-@part
 def _propose(  # type: ignore[no-untyped-def]
-    task, state, machines, first_in, source, first_out, successors, seconds, order, place, machine,
-    fetch, new_order, new_place, new_machine, new_fetch,
+    task, state, machines, first_in, source, first_out, successors, seconds, place, machine, fetch,
+    new_order, new_place, new_machine, new_fetch,
 ):  # fmt: skip
     """Change the new plan by a move of a task; return the state of the generator.
 
@@ -192,7 +178,7 @@ def _propose(  # type: ignore[no-untyped-def]
         low, high = room_in_order(task, first_in, source, first_out, successors, place)
         state = next_minimal(state)
         goal = low + state % (high - low + 1)
-        _shift(task, goal, order, place, new_order, new_place)
+        shift(task, goal, new_order, new_place)
     if kind not in (1, 5) and machines > 1:
         state = next_minimal(state)
         to = (machine[task] + 1 + state % (machines - 1)) % machines
@@ -312,8 +298,8 @@ def accept_under_contention(  # type: ignore[no-untyped-def]
         if tried > 0.0:
             task, state = draw_task(state, order, end, due, cause, late)
             state = _propose(
-                task, state, machines, first_in, source, first_out, successors, seconds, order,
-                place, machine, fetch, new_order, new_place, new_machine, new_fetch,
+                task, state, machines, first_in, source, first_out, successors, seconds, place,
+                machine, fetch, new_order, new_place, new_machine, new_fetch,
             )  # fmt: skip
         tried += 1.0
         # judge: place all tasks in the new order

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.numeric.jit import part
+from makespan.core.numeric.binding import bind
+from makespan.core.numeric.jit import Loop, part
 from makespan.core.numeric.random import next_minimal
 from makespan.core.numeric.sorting import inverse
 from makespan.taskgraph.limits import latest_ends
@@ -31,28 +31,30 @@ def search_columns(problem: TaskGraph, machine: Integers, order: Integers) -> di
     }  # fmt: skip
 
 
-def run_in_slices(run: Callable[[int], Any], moves: int, step: int, control: Control) -> None:
-    """Try the moves, ``step`` or one between two looks at the clock, until the time is up."""
-    for first, after in pairwise([*range(0, moves, max(1, step)), moves]):
+def searched(
+    loop: Loop, given: dict[str, Any], moves: int, steps: int, at_once: int, control: Control,
+    **numbers: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """Try moves of so many steps each, until the time is up; return the columns then.
+
+    There are ``at_once`` steps, or one move, between two looks at the clock.
+    """
+    form, column = loop.chosen(moves * steps)
+    columns = {name: column(each) for name, each in given.items()}
+    run = bind(form, **columns, all_evaluations=moves, **numbers)
+    for first, after in pairwise([*range(0, moves, max(1, at_once // steps)), moves]):
         run(after - first)
         if control.expired():
             break
+    return columns
 
 
 @part
 def draw_task(state, order, end, due, cause, late):  # type: ignore[no-untyped-def]
     """Return a task and the state: any, or half of the time one that the last end waits for.
 
-    Parameters
-    ----------
-    state
-        Of :func:`~makespan.core.numeric.random.next_minimal`.
-    order, end, due
-        The tasks, when each ends and is due.
-    cause
-        (task) The task that it waits for, -1 for none.
-    late
-        How late the plan is; if it is, the chain is that of the task that is latest.
+    ``cause`` (task) is the task that it waits for, -1 for none. Where the plan is ``late``, the
+    chain is that of the task that is latest.
     """
     count = len(order)
     state = next_minimal(state)
@@ -94,7 +96,7 @@ ALONE, WITH_PREDECESSORS, WITH_SUCCESSORS = 2, 3, 4  # kinds of moves; up to 2 t
 
 
 @part
-def _shift(task, goal, order, place):  # type: ignore[no-untyped-def]
+def shift(task, goal, order, place):  # type: ignore[no-untyped-def]
     """Put a task at a place of the order; those between go on by one."""
     step = 1 if goal > place[task] else -1
     for position in range(place[task], goal, step):
@@ -232,7 +234,7 @@ def accept_moves(  # type: ignore[no-untyped-def]
             other = predecessors[position] if kind == WITH_PREDECESSORS else successors[position]
             moved[other] = machine[other]
             machine[other] = new_machine
-        _shift(task, new_place, order, place)
+        shift(task, new_place, order, place)
         machine[task] = new_machine
         # judge: in one scenario after another, until it is worse for sure
         paid = _price(machine, machines, charge, start_price, used)
@@ -278,7 +280,7 @@ def accept_moves(  # type: ignore[no-untyped-def]
                     best_order[index] = order[index]
                     best_machine[index] = machine[index]
             continue
-        _shift(task, old_place, order, place)  # take it back
+        shift(task, old_place, order, place)  # take it back
         machine[task] = old_machine
         for position in range(near_from, near_to):
             other = predecessors[position] if kind == WITH_PREDECESSORS else successors[position]

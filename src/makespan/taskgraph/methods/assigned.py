@@ -8,8 +8,7 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.limits import missed
-from makespan.taskgraph.list_scheduling.assigned import timed
-from makespan.taskgraph.list_scheduling.fallback import on_one_machine
+from makespan.taskgraph.list_scheduling.assigned import on_one_machine, timed
 from makespan.taskgraph.needs import A_GIVEN_PLAN, NO_GIVEN_PLAN
 from makespan.taskgraph.problem import TaskGraph
 

@@ -11,21 +11,14 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph import needs
 from makespan.taskgraph.bounds import bounds, least_durations
 from makespan.taskgraph.levels import by_level, levels
 from makespan.taskgraph.limits import latest_ends, missed
 from makespan.taskgraph.list_scheduling import AppendSchedule, Placement
 from makespan.taskgraph.list_scheduling.assigned import planned
 from makespan.taskgraph.methods.heft import heft
-from makespan.taskgraph.needs import (
-    LEAST_MAKESPAN,
-    NO_BUDGET,
-    NO_CONTENTION,
-    NO_DUPLICATION,
-    NO_GIVEN_PLAN,
-    OVERLAP,
-    few_steps,
-)
+from makespan.taskgraph.model.dag import rows_of
 from makespan.taskgraph.problem import TaskGraph
 
 MAX_TASKS = 12
@@ -37,13 +30,13 @@ MAX_TRIES = 5_000
     "taskgraph",
     name="branch-and-bound",
     needs=(
-        NO_GIVEN_PLAN,
-        LEAST_MAKESPAN,
-        NO_BUDGET,
-        OVERLAP,
-        NO_CONTENTION,
-        NO_DUPLICATION,
-        few_steps(MAX_TASKS, "tasks", lambda problem: len(problem.dag)),
+        needs.NO_GIVEN_PLAN,
+        needs.LEAST_MAKESPAN,
+        needs.NO_BUDGET,
+        needs.OVERLAP,
+        needs.NO_CONTENTION,
+        needs.NO_DUPLICATION,
+        needs.few_steps(MAX_TASKS, "tasks", lambda problem: len(problem.dag)),
     ),
     proves="some shortest plan is made by placing its tasks in the order of their starts, each as "
     "early as possible; what is cut off is no shorter than the best",
@@ -91,8 +84,7 @@ class _Search:
         level = levels(dag, least, np.zeros(len(dag.source)))
         self._level, self._behind = level.tolist(), (level - least).tolist()
         self._order = by_level(dag, level).tolist()
-        sources = dag.predecessors.tolist()
-        self._sources = [sources[a:b] for a, b in pairwise(dag.first_in.tolist())]
+        self._sources = rows_of(dag.first_in, dag.predecessors)
 
     def extend(self, since: float = 0.0, after: int = -1) -> None:
         """Place what starts next in every way that may be shorter than the best plan.

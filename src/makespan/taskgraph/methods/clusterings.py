@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
-from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering import ScheduledGraph, clustering_of, clustering_seconds
 from makespan.taskgraph.clustering.mapping import planned
 from makespan.taskgraph.levels import weights
-from makespan.taskgraph.list_scheduling.fallback import fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import fallback_plan
 from makespan.taskgraph.list_scheduling.steps import Steps, braced
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, SINGLE_CORES, by_tries
 from makespan.taskgraph.problem import TaskGraph
 
 NOT_GROWN = 1 + 1e-12
 
 
-@register(
-    "taskgraph",
+@by_tries(
     name="edge-zeroing",
     needs=(NO_GIVEN_PLAN, SINGLE_CORES),
-    reach=(QUICKLY_TRIED,),
     complexity="O(e (n + e))",
     source="PB165, Shlukování; Sarkar 1989",
 )
@@ -96,62 +95,46 @@ def _log(
     """Log a try: what is tried, whether it is kept, and the longest path that it gives."""
     if not steps.wanted:
         return
-    dag, named = problem.dag, problem.named
+    dag, named, values = problem.dag, problem.named, {"parallel time": total}
+    path = () if zeroed == "already" else graph.dominant_sequence()
+    dominant = named(path)
+    length = f"parallel time {number(total)}, dominant sequence {' '.join(dominant)}"
+    record: dict[str, Any] = {
+        "edge": None, "zeroed": zeroed, "parallel_time": total,
+        "dominant_sequence": dominant or None,
+    }  # fmt: skip
     if edge is None:
-        text = f"every task for itself: parallel time {number(total)}"
-        path = graph.dominant_sequence()
-        dominant = named(path)
-        steps.add(
-            Step(
-                text=f"{text}, dominant sequence {' '.join(dominant)}",
-                items={"dominant": path},
-                groups=dict(enumerate(range(len(dag)))),
-                values={"parallel time": total},
-            ),
-            edge=None, zeroed=None, parallel_time=total, dominant_sequence=dominant,
-        )  # fmt: skip
+        text, alone = f"every task for itself: {length}", dict(enumerate(range(len(dag))))
+        step = Step(text=text, items={"dominant": path}, groups=alone, values=values)
+        steps.add(step, **record)
         return
-    source, target = int(dag.source[edge]), int(dag.target[edge])
-    ends = named([source, target])
-    members = graph.members_of(source)
-    cluster = named(members)
-    cells: dict[str, str | float] = {"edge": " → ".join(ends), "size": float(size)}
+    both = int(dag.source[edge]), int(dag.target[edge])
+    ends, members = named(both), graph.members_of(both[0])
+    record["edge"], cluster = ends, named(members)
+    word = {"already": "inside", True: "zeroed", False: "not zeroed"}[zeroed or False]
+    cells: dict[str, str | float] = {
+        "edge": " → ".join(ends), "size": float(size), "": word, "cluster": " ".join(cluster),
+        "parallel time": total, "dominant sequence": " ".join(dominant),
+    }  # fmt: skip
     if zeroed == "already":
         text = f"{ends[0]} → {ends[1]}: is inside {braced(cluster)} already"
-        cells |= {"": "inside", "cluster": " ".join(cluster), "parallel time": total}
-        steps.add(
-            Step(text=text, cells={**cells, "dominant sequence": ""}, edges={"zeroed": (edge,)}),
-            edge=ends, zeroed="already", parallel_time=total, dominant_sequence=None,
-        )  # fmt: skip
+        steps.add(Step(text=text, cells=cells, edges={"zeroed": (edge,)}), **record)
         return
-    path = graph.dominant_sequence()
-    dominant = named(path)
-    cells |= {"": "zeroed" if zeroed else "not zeroed", "cluster": " ".join(cluster)}
-    cells |= {"parallel time": total, "dominant sequence": " ".join(dominant)}
     verdict = "zeroed, cluster" if zeroed else "not zeroed, cluster would be"
-    text = (
-        f"{ends[0]} → {ends[1]}: {verdict} {braced(cluster)}, parallel time "
-        f"{number(total)}, dominant sequence {' '.join(dominant)}"
+    step = Step(
+        text=f"{ends[0]} → {ends[1]}: {verdict} {braced(cluster)}, {length}",
+        cells=cells,
+        items={"examined": both, "dominant": path},
+        edges={"zeroed" if zeroed else "refused": (edge,)},
+        groups=dict.fromkeys(members, min(members)) if zeroed else {},
+        values=values,
     )
-    steps.add(
-        Step(
-            text=text,
-            cells=cells,
-            items={"examined": (source, target), "dominant": path},
-            edges={"zeroed" if zeroed else "refused": (edge,)},
-            groups=dict.fromkeys(members, min(members)) if zeroed else {},
-            values={"parallel time": total},
-        ),
-        edge=ends, zeroed=zeroed, parallel_time=total, dominant_sequence=dominant,
-        cluster=cluster,
-    )  # fmt: skip
+    steps.add(step, **record, cluster=cluster)
 
 
-@register(
-    "taskgraph",
+@by_tries(
     name="linear-clustering",
     needs=(NO_GIVEN_PLAN, SINGLE_CORES),
-    reach=(QUICKLY_TRIED,),
     complexity="O(c (n + e)), c the clusters",
     source="Kim and Browne 1988",
 )

@@ -14,26 +14,17 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import CP_SAT, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph import needs
 from makespan.taskgraph.cp_sat import PROVES, proved
 from makespan.taskgraph.cp_sat.model import OnMachines
 from makespan.taskgraph.list_scheduling import occupied, schedule_of
 from makespan.taskgraph.methods.heft import heft
 from makespan.taskgraph.methods.local_search import local_search
-from makespan.taskgraph.needs import (
-    FEW_CORES,
-    NO_CONTENTION,
-    NO_DUPLICATION,
-    NO_GIVEN_PLAN,
-    NO_PRICE_OF_WAITING,
-    OVERLAP,
-    TRANSFERS_WAIT,
-    few_steps,
-)
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks, retimed
 
 if TYPE_CHECKING:
-    from ortools.sat.python.cp_model import CpModel, IntVar
+    from ortools.sat.python.cp_model import IntVar
 
     from makespan.backends.cp_sat import Scaling
 
@@ -49,7 +40,7 @@ def _pairs_of_machines(problem: TaskGraph) -> int:
 
 
 FEW, QUICK = (
-    few_steps(most, "tasks on machines and edges between them", _pairs_of_machines)
+    needs.few_steps(most, "tasks on machines and edges between them", _pairs_of_machines)
     for most in (MAX_CONSTRAINTS, QUICKLY_MODELLED)
 )
 
@@ -57,7 +48,15 @@ FEW, QUICK = (
 @register(
     "taskgraph",
     name="cp-sat",
-    needs=(CP_SAT, NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION, FEW_CORES, FEW),
+    needs=(
+        CP_SAT,
+        needs.NO_GIVEN_PLAN,
+        needs.OVERLAP,
+        needs.NO_CONTENTION,
+        needs.NO_DUPLICATION,
+        needs.FEW_CORES,
+        FEW,
+    ),
     reach=(QUICK,),
     proves=PROVES,
     complexity="exponential",
@@ -76,7 +75,6 @@ def cp_sat(problem: TaskGraph, control: Control) -> Solution:
     return proved(problem, control, start, times, OnMachines)
 
 
-MAX_CONSTRAINTS = 200_000
 QUICKLY_BUILT = 20_000
 
 
@@ -92,13 +90,15 @@ def _constraints(problem: TaskGraph) -> float:
     name="cp-sat-transfers",
     needs=(
         CP_SAT,
-        TRANSFERS_WAIT,
-        NO_GIVEN_PLAN,
-        NO_PRICE_OF_WAITING,
-        FEW_CORES,
-        few_steps(MAX_CONSTRAINTS, "tasks on machines and hops between them", _constraints),
+        needs.TRANSFERS_WAIT,
+        needs.NO_GIVEN_PLAN,
+        needs.NO_PRICE_OF_WAITING,
+        needs.FEW_CORES,
+        needs.few_steps(MAX_CONSTRAINTS, "tasks on machines and hops between them", _constraints),
     ),
-    reach=(few_steps(QUICKLY_BUILT, "tasks on machines and hops between them", _constraints),),
+    reach=(
+        needs.few_steps(QUICKLY_BUILT, "tasks on machines and hops between them", _constraints),
+    ),
     proves=PROVES,
     complexity="exponential",
     source="optional intervals of tasks on machines and of hops on links or ports, a literal per "
@@ -165,12 +165,11 @@ class _WithTransfers(OnMachines):
         found[item] = self.scaling.down(start)
         return found
 
-    def intervals(
-        self, model: CpModel, task: int, begin: IntVar, row: list[IntVar]
-    ) -> list[tuple[int, Any]]:
+    def intervals(self, task: int, begin: IntVar, row: list[IntVar]) -> list[tuple[int, Any]]:
         """Return the intervals of a task on machines: with its fetches, where these block."""
         if not self.problem.is_blocking:
-            return super().intervals(model, task, begin, row)
+            return super().intervals(task, begin, row)
+        model = self.model
         taken = model.new_int_var(int(self.release[task]), self.horizon, "")
         until = model.new_int_var(0, self.horizon, "")
         busy = model.new_int_var(0, self.horizon, "")
@@ -189,28 +188,22 @@ class _WithTransfers(OnMachines):
         model.add(taken + busy == until)
         return found
 
-    def rules(
-        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
-    ) -> None:
-        self.transfers(model, start, on)
-        self.symmetry(model, on)
+    def rules(self) -> None:
+        self.transfers()
+        self.symmetry()
 
-    def transfers(self, model: CpModel, start: list[IntVar], on: list[list[IntVar]]) -> None:
+    def transfers(self) -> None:
         """A task starts behind its predecessors, and behind their data from other machines."""
         from ortools.sat.python.cp_model import LinearExpr
 
-        dag, blocking = self.problem.dag, self.problem.is_blocking
-        for edge, (source, target) in enumerate(
-            zip(dag.source.tolist(), dag.target.tolist(), strict=True)
-        ):
-            self.look()
-            ended = start[source] + self.duration(source, on[source])
+        model, start, on, blocking = self.model, self.start, self.on, self.problem.is_blocking
+        for edge, source, target, ended in self.edges():
             model.add((self.taken if blocking else start)[target] >= ended)
             if len(self.machines) > 1 and self.transfer[edge].any():
-                pairs = self._pairs(model, edge, on[source], on[target])
+                pairs = self._pairs(edge, on[source], on[target])
                 if self.problem.contention != "none":
                     after = self.taken[target] if blocking else ended
-                    self._hops(model, edge, pairs, after, start[target])
+                    self._hops(edge, pairs, after, start[target])
                 times = [int(self.transfer[(edge, *pair)]) for pair in pairs]
                 self._fetched[target].append(LinearExpr.weighted_sum([*pairs.values()], times))
         for intervals in self._things.values():
@@ -222,39 +215,33 @@ class _WithTransfers(OnMachines):
                     model.add_no_overlap(self._fetches[target])
 
     def _pairs(
-        self, model: CpModel, edge: int, source: list[IntVar], target: list[IntVar]
+        self, edge: int, source: list[IntVar], target: list[IntVar]
     ) -> dict[tuple[int, int], IntVar]:
         """Return a literal for each pair of different machines that the ends may be on."""
+        model, dag = self.model, self.problem.dag
+        known = self.machine_of[dag.source[edge]], self.machine_of[dag.target[edge]]
         pairs = {(a, b): model.new_bool_var("") for a in self.machines for b in self.machines}
         for machine in self.machines:
             model.add(sum(pairs[machine, other] for other in self.machines) == source[machine])
             model.add(sum(pairs[other, machine] for other in self.machines) == target[machine])
         for pair, literal in pairs.items():
-            model.add_hint(literal, int(pair == self._pair_of(edge)))
+            model.add_hint(literal, int(pair == known))
             if self.transfer[(edge, *pair)] > self.horizon:
                 model.add(literal == 0)
         return {pair: literal for pair, literal in pairs.items() if pair[0] != pair[1]}
 
-    def _pair_of(self, edge: int) -> tuple[int, int]:
-        dag = self.problem.dag
-        return int(self.machine_of[dag.source[edge]]), int(self.machine_of[dag.target[edge]])
-
     def _hops(
-        self,
-        model: CpModel,
-        edge: int,
-        pairs: dict[tuple[int, int], IntVar],
-        after: Any,
-        until: IntVar,
+        self, edge: int, pairs: dict[tuple[int, int], IntVar], after: Any, until: IntVar
     ) -> None:
         """Add the hops of an edge: each behind the one before, each alone on what it occupies."""
         from ortools.sat.python.cp_model import LinearExpr
 
+        model = self.model
         target, literals = int(self.problem.dag.target[edge]), [*pairs.values()]
         most = max(len(self.routes[pair]) for pair in pairs)
         begins = [model.new_int_var(0, self.horizon, "") for _ in range(most)]
         self.begins[edge] = begins
-        time, first = after, None
+        time = after
         for index, begin in enumerate(begins):
             model.add(time <= begin)
             alone: defaultdict[tuple[int, int], list[IntVar]] = defaultdict(list)
@@ -275,7 +262,6 @@ class _WithTransfers(OnMachines):
                     model.new_optional_fixed_size_interval_var(begin, seconds, present, "")
                 )
             time = begin + LinearExpr.weighted_sum(literals, lasts)
-            first = begin if first is None else first
         delays = LinearExpr.weighted_sum(literals, [int(self.delay[pair]) for pair in pairs])
         model.add(time + delays <= until)
         if self.problem.is_blocking:
@@ -289,11 +275,9 @@ class _WithTransfers(OnMachines):
                 model.new_optional_interval_var(begins[0], lasts, there, sent, "")
             )
 
-    def hint(
-        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
-    ) -> None:
+    def hint(self) -> None:
         """Begin with the known plan, its transfers included."""
-        super().hint(model, start, on, end)
+        super().hint()
         plan, routing = self.plan, self.problem.network.routing
         first: list[int] = self.start_of.tolist()
         for row in plan.rows_of(Activity.TRANSFER).tolist():
@@ -303,17 +287,14 @@ class _WithTransfers(OnMachines):
             first[target] = min(first[target], begin)
             if edge in self.begins:
                 index = int(routing.hops[self.origin[edge], plan.machine[row]])
-                model.add_hint(self.begins[edge][index], begin)
+                self.model.add_hint(self.begins[edge][index], begin)
         for task, taken in enumerate(self.taken):
-            model.add_hint(taken, first[task])
+            self.model.add_hint(taken, first[task])
 
-    def schedule(
-        self, value: Callable[[Any], int], start: list[IntVar], on: list[list[IntVar]]
-    ) -> Schedule:
+    def schedule(self, value: Callable[[Any], int]) -> Schedule:
         """Return the plan with these machines and these orders."""
         problem, dag, unit = self.problem, self.problem.dag, self.scaling.unit
-        machine = np.array([[value(x) for x in row].index(1) for row in on], dtype=np.int64)
-        starts = np.array([value(each) for each in start], dtype=np.int64)
+        machine, starts = self.decisions(value)
         tasks = np.arange(len(dag))
         end = starts + self.seconds[tasks, machine]
         clock = [value(each) for each in self.taken]

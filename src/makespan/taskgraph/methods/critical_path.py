@@ -7,26 +7,17 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import inverse, sorted_by
-from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.levels import colevels, levels, ranks, ready_by_level, weights
 from makespan.taskgraph.list_scheduling.insertion import inserted
-from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
+from makespan.taskgraph.needs import INSERTION, by_insertion
 from makespan.taskgraph.problem import TaskGraph
 
 TIE = 1e-9
 
 
-@register(
-    "taskgraph",
-    name="cpop",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_INSERTED,),
-    complexity="O((n + e) log n + n m), compiled; O(n m g + e m h) under contention",
-    source="Topcuoglu, Hariri and Wu 2002",
-)
+@by_insertion(name="cpop", complexity=INSERTION, source="Topcuoglu, Hariri and Wu 2002")
 def cpop(problem: TaskGraph, control: Control) -> Solution:
     """Puts a critical path on the machine that executes it first, other tasks where they end first.
 
@@ -37,7 +28,8 @@ def cpop(problem: TaskGraph, control: Control) -> Solution:
     task, edge = weights(problem)
     through = levels(dag, task, edge) + (colevels(dag, task, edge) - task)
     path, machines = critical_path(problem, through), range(len(problem.network))
-    machine = int(np.argmin([_seconds_on(problem, path, each) for each in machines]))
+    seconds = [problem.durations_on(path, np.full(len(path), each)).sum() for each in machines]
+    machine = int(np.argmin(seconds))
     pinned = np.full(len(dag), -1, dtype=np.int64)
     pinned[path] = machine
     order, logged = ready_by_level(dag, through), (through, "path", "")
@@ -49,10 +41,6 @@ def cpop(problem: TaskGraph, control: Control) -> Solution:
             "machine": problem.machines[machine],
         },
     )
-
-
-def _seconds_on(problem: TaskGraph, path: Integers, machine: int) -> float:
-    return float(problem.durations_on(path, np.full(len(path), machine)).sum())
 
 
 def critical_path(problem: TaskGraph, through: Floats) -> Integers:
@@ -90,14 +78,7 @@ def lowest_path(first_in, first_out, successors, through, path, least):  # type:
     return count
 
 
-@register(
-    "taskgraph",
-    name="mcp",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_INSERTED,),
-    complexity="O((n + e) log n + n m), compiled; O(n m g + e m h) under contention",
-    source="Wu and Gajski 1990",
-)
+@by_insertion(name="mcp", complexity=INSERTION, source="Wu and Gajski 1990")
 def mcp(problem: TaskGraph, control: Control) -> Solution:
     """By rising latest start, each task goes to the machine on which it starts first.
 
@@ -107,16 +88,11 @@ def mcp(problem: TaskGraph, control: Control) -> Solution:
     """
     dag = problem.dag
     rank = ranks(problem)
-    order = sorted_by(-rank, -_most_urgent_successor(dag, rank))
+    urgent = np.full(len(dag), -1.0)  # the greatest rank among the successors
+    np.maximum.at(urgent, dag.source, rank[dag.target])
+    order = sorted_by(-rank, -urgent)
     place = inverse(order)
     if not (place[dag.source] < place[dag.target]).all():
         order = ready_by_level(dag, -place)
     logged = (rank.max() - rank, "latest start", "")
     return Solution(schedule=inserted(problem, control, order, aim="start", logged=logged))
-
-
-def _most_urgent_successor(dag: Dag, rank: Floats) -> Floats:
-    """Return the greatest rank among the successors of each task, -1 for none."""
-    found = np.full(len(dag), -1.0)
-    np.maximum.at(found, dag.source, rank[dag.target])
-    return found

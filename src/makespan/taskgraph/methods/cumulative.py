@@ -14,30 +14,18 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import CP_SAT, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph import needs
 from makespan.taskgraph.cp_sat import PROVES, LateError, Parts, proved
 from makespan.taskgraph.levels import heads
 from makespan.taskgraph.list_scheduling.assigned import in_order
 from makespan.taskgraph.list_scheduling.free_times import Cores
 from makespan.taskgraph.methods.equal_tasks import transitive_reduction
 from makespan.taskgraph.methods.heft import heft
-from makespan.taskgraph.needs import (
-    FEW_CORES,
-    LEAST_MAKESPAN,
-    NO_BUDGET,
-    NO_COMMUNICATION,
-    NO_CONTENTION,
-    NO_DEADLINES,
-    NO_DUPLICATION,
-    NO_GIVEN_PLAN,
-    NO_RELEASES,
-    OVERLAP,
-    few_steps,
-)
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 
 if TYPE_CHECKING:
-    from ortools.sat.python.cp_model import CpModel, IntVar
+    from ortools.sat.python.cp_model import IntVar
 
     from makespan.backends.cp_sat import Scaling, Settings
 
@@ -52,20 +40,20 @@ COMPARED = 1_000
     name="cumulative",
     needs=(
         CP_SAT,
-        LEAST_MAKESPAN,
-        NO_BUDGET,
-        NO_GIVEN_PLAN,
-        NO_RELEASES,
-        NO_DEADLINES,
-        OVERLAP,
-        NO_CONTENTION,
-        NO_DUPLICATION,
-        NO_COMMUNICATION,
-        FEW_CORES,
-        few_steps(MAX_TASKS, "tasks", lambda problem: len(problem.dag)),
+        needs.LEAST_MAKESPAN,
+        needs.NO_BUDGET,
+        needs.NO_GIVEN_PLAN,
+        needs.NO_RELEASES,
+        needs.NO_DEADLINES,
+        needs.OVERLAP,
+        needs.NO_CONTENTION,
+        needs.NO_DUPLICATION,
+        needs.NO_COMMUNICATION,
+        needs.FEW_CORES,
+        needs.few_steps(MAX_TASKS, "tasks", lambda problem: len(problem.dag)),
     ),
     reach=(
-        few_steps(
+        needs.few_steps(
             QUICKLY_BUILT,
             "edges, and tasks on machines that differ",
             lambda p: len(p.dag.source) + len(p.dag) * len(_groups(p)),
@@ -133,9 +121,9 @@ class _InGroups(Parts):
         for index, group in enumerate(self.groups):
             group_of[group] = index
         self.group = group_of[machine_of_tasks(problem, plan)]
-        self.start = self._rounded_starts(plan)
+        self.begun = self._rounded_starts(plan)
         tasks = np.arange(len(problem.dag))
-        self.horizon = int((self.start + self.seconds[tasks, self.group]).max(initial=0))
+        self.horizon = int((self.begun + self.seconds[tasks, self.group]).max(initial=0))
         self.seconds[durations > until] = self.horizon + 1
         least, cores = self.seconds.min(axis=1), int(problem.cores.sum())
         order, area = problem.dag.order.tolist(), least * problem.dag.cores
@@ -167,9 +155,10 @@ class _InGroups(Parts):
             found[task], ends[task] = begin, begin + lasts
         return found
 
-    def tasks(self, model: CpModel, end: IntVar) -> tuple[list[IntVar], list[list[IntVar]]]:
+    def tasks(self) -> None:
         """Add an interval per task, or an optional one per group, and the cores of the groups."""
-        start, on = [], []
+        model, fixed = self.model, self.model.new_fixed_size_interval_var
+        optional = model.new_optional_fixed_size_interval_var
         intervals: list[list[Any]] = [[] for _ in self.groups]
         held: list[list[int]] = [[] for _ in self.groups]
         alone = len(self.groups) == 1
@@ -181,24 +170,20 @@ class _InGroups(Parts):
             literals = [] if alone else [model.new_bool_var("") for _ in row]
             if not alone:
                 model.add_exactly_one(literals)
-                on.append(literals)
+                self.on.append(literals)
             for place, lasts in enumerate(row):
                 if not lasts:  # what takes no time needs no core
                     continue
-                interval = (
-                    model.new_fixed_size_interval_var(begin, lasts, "")
+                intervals[place].append(
+                    fixed(begin, lasts, "")
                     if alone
-                    else model.new_optional_fixed_size_interval_var(
-                        begin, lasts, literals[place], ""
-                    )
+                    else optional(begin, lasts, literals[place], "")
                 )
-                intervals[place].append(interval)
                 held[place].append(int(self.problem.dag.cores[task]))
-            model.add(begin + self._lasts(task, literals) + behind <= end)
-            start.append(begin)
+            model.add(begin + self._lasts(task, literals) + behind <= self.end)
+            self.start.append(begin)
         for group, each, demands in zip(self.groups, intervals, held, strict=True):
             model.add_cumulative(each, demands, int(self.problem.cores[group].sum()))
-        return start, on
 
     def _lasts(self, task: int, literals: list[IntVar]) -> Any:
         from ortools.sat.python.cp_model import LinearExpr
@@ -207,11 +192,10 @@ class _InGroups(Parts):
             return int(self.seconds[task, 0])
         return LinearExpr.weighted_sum(literals, self.seconds[task].tolist())
 
-    def rules(
-        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
-    ) -> None:
+    def rules(self) -> None:
         """A task starts behind its predecessors; of tasks that can change places, one is first."""
         assert self.after is not None
+        model, start, on = self.model, self.start, self.on
         for task, successors in enumerate(self.after):
             self.look()
             ended = start[task] + self._lasts(task, on[task] if on else [])
@@ -244,11 +228,9 @@ class _InGroups(Parts):
                         break
         return found
 
-    def hint(
-        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
-    ) -> None:
+    def hint(self) -> None:
         """Begin with the known plan, in which tasks change places until all pairs are right."""
-        begin, group = self.start.tolist(), self.group.tolist()
+        model, begin, group = self.model, self.begun.tolist(), self.group.tolist()
         wrong = True
         while wrong:
             wrong = False
@@ -257,19 +239,17 @@ class _InGroups(Parts):
                     begin[a], begin[b] = begin[b], begin[a]
                     group[a], group[b] = group[b], group[a]
                     wrong = True
-        for task, variable in enumerate(start):
+        for task, variable in enumerate(self.start):
             model.add_hint(variable, begin[task])
-        for place, literals in zip(group, on, strict=False):
+        for place, literals in zip(group, self.on, strict=False):
             for index, literal in enumerate(literals):
                 model.add_hint(literal, int(index == place))
-        model.add_hint(end, self.horizon)
+        model.add_hint(self.end, self.horizon)
 
-    def schedule(
-        self, value: Callable[[Any], int], start: list[IntVar], on: list[list[IntVar]]
-    ) -> Schedule:
+    def schedule(self, value: Callable[[Any], int]) -> Schedule:
         """Return the plan with these starts, each task on the machine that is free first."""
-        starts = np.array([value(each) for each in start], dtype=np.int64)
-        chosen = [[value(x) for x in row].index(1) for row in on] or [0] * len(starts)
+        starts = np.array([value(each) for each in self.start], dtype=np.int64)
+        chosen = [[value(x) for x in row].index(1) for row in self.on] or [0] * len(starts)
         cores = self.problem.cores
         if self.problem.is_rigid:
             return in_order(self.problem, np.array(chosen), starts)  # each group is one machine

@@ -18,24 +18,21 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
-from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering import clustering_of, clustering_seconds
 from makespan.taskgraph.clustering.mapping import planned
 from makespan.taskgraph.levels import levels, weights
-from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import cannot_end, fallback_plan
 from makespan.taskgraph.list_scheduling.steps import Steps, braced
-from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
+from makespan.taskgraph.model.dag import Dag, rows_of
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, SINGLE_CORES, by_tries
 from makespan.taskgraph.problem import TaskGraph
 
 
-@register(
-    "taskgraph",
+@by_tries(
     name="dominant-sequence-clustering",
     needs=(NO_GIVEN_PLAN, SINGLE_CORES),
-    reach=(QUICKLY_TRIED,),
     complexity="O((n + e) log n)",
     source="Yang and Gerasoulis 1994",
 )
@@ -151,22 +148,12 @@ class Search:
         self._latest_from = [-1] * count  # the cluster from which the latest arrival comes
         self._second = [0.0] * count  # the latest arrival from any other cluster
         self._source, self._target = dag.source.tolist(), dag.target.tolist()
-        self._first_in: list[int] = dag.first_in.tolist()
-        self._in_edges: list[int] = dag.in_edges.tolist()
-        self._first_out: list[int] = dag.first_out.tolist()
-        self._out_edges: list[int] = dag.out_edges.tolist()
+        self._in = rows_of(dag.first_in, dag.in_edges)  # the edges to each task
+        self._out = rows_of(dag.first_out, dag.out_edges)
         self._waiting = np.diff(dag.first_in).tolist()
         self._free = [(-self.level[each], each) for each in range(count) if not self._waiting[each]]
         heapq.heapify(self._free)
         self._partly: list[tuple[float, int]] = []  # outdated entries stay until they lead
-
-    def _in(self, task: int) -> list[int]:
-        """Return the edges to a task."""
-        return self._in_edges[self._first_in[task] : self._first_in[task + 1]]
-
-    def _out(self, task: int) -> list[int]:
-        """Return the edges from a task."""
-        return self._out_edges[self._first_out[task] : self._first_out[task + 1]]
 
     def members(self, cluster: int) -> list[int]:
         """Return the tasks of a cluster so far."""
@@ -177,7 +164,7 @@ class Search:
         """Examine every task: always the free one of highest priority, the lowest on ties."""
         while self._free:
             key, task = heapq.heappop(self._free)
-            found = self._minimised(task) if self._in(task) else None
+            found = self._minimised(task) if self._in[task] else None
             blocked = None
             if found is not None:
                 longer = self._longer_partly_free(-key)
@@ -198,13 +185,13 @@ class Search:
         The more are moved, the later is the cluster ready and the earlier the first edge left
         arrives: halving finds where they cross (the paper's minimization procedure).
         """
-        arrival = {self._source[each]: self._arrival(each) for each in self._in(task)}
+        arrival = {self._source[each]: self._arrival(each) for each in self._in[task]}
         order = sorted(arrival, key=lambda source: (-arrival[source], source))
         home = self.cluster[order[0]]
         others = [source for source in order if self.cluster[source] != home]
         left = [*(arrival[source] for source in others), 0.0]
         movable = 0
-        while movable < len(others) and len(self._out(others[movable])) == 1:
+        while movable < len(others) and len(self._out[others[movable]]) == 1:
             movable += 1
         ready = sorted((self._ready_in(home, others[rank]), others[rank], rank)
                        for rank in range(movable))  # fmt: skip
@@ -234,7 +221,7 @@ class Search:
         return max(
             (
                 self._end(source) if self.cluster[source] == home else self._arrival(edge)
-                for edge in self._in(task)
+                for edge in self._in[task]
                 for source in (self._source[edge],)
             ),
             default=0.0,
@@ -293,7 +280,7 @@ class Search:
     def _release(self, task: int) -> None:
         """Tell the successors of an examined task when its data arrive."""
         home = self.cluster[task]
-        for edge in self._out(task):
+        for edge in self._out[task]:
             target, arrival = self._target[edge], self._arrival(edge)
             if home == self._latest_from[target]:
                 self.start[target] = max(self.start[target], arrival)

@@ -19,8 +19,8 @@ from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.levels import by_level, colevels, ranks
 from makespan.taskgraph.limits import worth
 from makespan.taskgraph.list_scheduling import schedule_of
+from makespan.taskgraph.list_scheduling.assigned import cannot_end
 from makespan.taskgraph.list_scheduling.duplication import insert_copies, needed_copies
-from makespan.taskgraph.list_scheduling.fallback import cannot_end
 from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.needs import DUPLICATION, QUICKLY_COPIED, SINGLE_CORES
 from makespan.taskgraph.problem import TaskGraph
@@ -37,23 +37,9 @@ SECONDS_THINNED = 1e-6
 class DuplicationSchedule:
     """The state of machines under a plan that grows by insertion, with copies of predecessors.
 
-    Parameters
-    ----------
-    problem
-        With duplication; transfers wait for nothing.
-    order
-        All tasks, predecessors first.
-    earliest
-        A lower bound on the start of each task, to give up early.
-    most
-        Copies of predecessors, and of theirs, that are tried for one task on one machine.
-
-    Attributes
-    ----------
-    placed
-        How many tasks of the order are placed.
-    width
-        Free times of a core that there is room for.
+    Of the ``order`` the first tasks are ``placed``. ``earliest`` bounds their starts from below, to
+    give up early; at ``most`` so many copies of predecessors, and of theirs, are tried for one task
+    on one machine. There is room for ``width`` free times of a core.
     """
 
     def __init__(self, problem: TaskGraph, order: Integers, earliest: Floats, most: int) -> None:

@@ -14,40 +14,29 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.core.steps import Step, listed
 from makespan.core.system.memory import claim
+from makespan.taskgraph import needs
 from makespan.taskgraph.levels import by_level, levels
-from makespan.taskgraph.list_scheduling.assigned import in_order
-from makespan.taskgraph.list_scheduling.fallback import fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import fallback_plan, in_order
 from makespan.taskgraph.list_scheduling.steps import QUEUED
 from makespan.taskgraph.methods.list_scheduling import Ready
-from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.needs import (
-    EQUAL_DURATIONS,
-    FOREST,
-    LEAST_MAKESPAN,
-    NO_COMMUNICATION,
-    NO_GIVEN_PLAN,
-    NO_RELEASES,
-    SINGLE_CORES,
-    TWO_PROCESSORS,
-    few_steps,
-)
+from makespan.taskgraph.model.dag import Dag, rows_of
 from makespan.taskgraph.problem import TaskGraph
 
 EQUAL = (
-    NO_GIVEN_PLAN,
-    LEAST_MAKESPAN,
-    NO_RELEASES,
-    SINGLE_CORES,
-    EQUAL_DURATIONS,
-    NO_COMMUNICATION,
+    needs.NO_GIVEN_PLAN,
+    needs.LEAST_MAKESPAN,
+    needs.NO_RELEASES,
+    needs.SINGLE_CORES,
+    needs.EQUAL_DURATIONS,
+    needs.NO_COMMUNICATION,
 )
 
 
 @register(
     "taskgraph",
     name="hu",
-    needs=(*EQUAL, FOREST),
-    reach=(few_steps(1e6, "tasks", lambda problem: len(problem.dag)),),
+    needs=(*EQUAL, needs.FOREST),
+    reach=(needs.few_steps(1e6, "tasks", lambda problem: len(problem.dag)),),
     proves="highest level first is optimal for equal tasks in an in-forest (Hu 1961, theorem 1); "
     "an out-forest is one backwards in time",
     complexity="O(n log n)",
@@ -69,8 +58,8 @@ def hu(problem: TaskGraph, control: Control) -> Solution:
 @register(
     "taskgraph",
     name="coffman-graham",
-    needs=(*EQUAL, TWO_PROCESSORS),
-    reach=(few_steps(20_000, "tasks", lambda problem: len(problem.dag)),),
+    needs=(*EQUAL, needs.TWO_PROCESSORS),
+    reach=(needs.few_steps(20_000, "tasks", lambda problem: len(problem.dag)),),
     proves="lexicographic labels on the transitive reduction are optimal for equal tasks on two "
     "processors (Coffman and Graham 1972, theorem 1)",
     complexity="O(n e / 64 + n²) for the reduction",
@@ -126,17 +115,14 @@ def transitive_reduction(dag: Dag, control: Control) -> list[list[int]] | None:
     O(n e / 64).
     """
     claim(len(dag) ** 2 / 8, f"what each of {len(dag):,} tasks reaches")
-    first, successors = dag.first_out.tolist(), dag.successors.tolist()
-    position = dag.position.tolist()
+    successors, position = rows_of(dag.first_out, dag.successors), dag.position.tolist()
     reached = [0] * len(dag)
     kept: list[list[int]] = [[] for _ in reached]
     for task in dag.order[::-1].tolist():
         if control.expired():
             return None
         mask = 0
-        for successor in sorted(
-            successors[first[task] : first[task + 1]], key=position.__getitem__
-        ):
+        for successor in sorted(successors[task], key=position.__getitem__):
             if not mask >> successor & 1:
                 kept[task].append(successor)
                 mask |= reached[successor] | 1 << successor

@@ -10,15 +10,15 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.taskgraph.levels import by_level, ranks, ready_by_level, weights
-from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import cannot_end, fallback_plan
 from makespan.taskgraph.list_scheduling.insertion import (
     InsertionSchedule,
-    Undo,
     inserted,
     log_insertion,
 )
+from makespan.taskgraph.model.dag import rows_of
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED, QUICKLY_TRIED
+from makespan.taskgraph.needs import INSERTION, NO_GIVEN_PLAN, by_insertion, by_tries
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -26,7 +26,7 @@ from makespan.taskgraph.problem import TaskGraph
     "taskgraph",
     name="heft",
     needs=(NO_GIVEN_PLAN,),
-    complexity="O((n + e) log n + n m), compiled; O(n m g + e m h) under contention",
+    complexity=INSERTION,
     source="Topcuoglu, Hariri and Wu 2002",
 )
 def heft(
@@ -53,11 +53,8 @@ SLICE = 20_000_000
 """Entries of the table that are read or written between two looks at the clock."""
 
 
-@register(
-    "taskgraph",
+@by_insertion(
     name="peft",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_INSERTED,),
     complexity="O(n log n + (n + e) m), compiled; O(n m g + e m h) under contention",
     source="Arabnejad and Barbosa 2014",
 )
@@ -133,11 +130,8 @@ def costs_to_exit(  # type: ignore[no-untyped-def]
                 least_ahead[task] = ahead[row + machine]
 
 
-@register(
-    "taskgraph",
+@by_tries(
     name="lookahead",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_TRIED,),
     complexity="O((n + e) m² g), g the gaps that are tried",
     source="Bittencourt, Sakellariou and Madeira 2010",
 )
@@ -155,10 +149,10 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
     order = by_level(dag, rank)
     following = np.zeros((len(dag), len(problem.network))) if control.log_steps else None
     place = {task: index for index, task in enumerate(order.tolist())}
-    first, successors = dag.first_out.tolist(), dag.successors.tolist()
+    successors = rows_of(dag.first_out, dag.successors)
     plan, machines = InsertionSchedule(problem), range(len(problem.network))
     for task in order.tolist():
-        ahead = sorted(successors[first[task] : first[task + 1]], key=place.__getitem__)
+        ahead = sorted(successors[task], key=place.__getitem__)
         if control.expired():
             return Solution(schedule=fallback_plan(problem, control))
         options = []
@@ -176,7 +170,8 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
                 )
                 trial.append((successor, plan.place(successor, option.machine)[1]))
                 latest = max(latest, option.end)
-            _take_away(plan, [(task, undo), *trial])
+            for each, taken in reversed([(task, undo), *trial]):
+                plan.take_away(each, taken)
             options.append((latest, placed.end, machine))
         plan.place(task, min(options)[2])
         if following is not None:
@@ -185,8 +180,3 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
     schedule = plan.schedule()
     log_insertion(problem, control, schedule, order, rank, "rank", following, "with successors")
     return Solution(schedule=schedule)
-
-
-def _take_away(plan: InsertionSchedule, placed: list[tuple[int, Undo]]) -> None:
-    for task, undo in reversed(placed):
-        plan.take_away(task, undo)

@@ -9,20 +9,13 @@ from makespan.core.numeric.sorting import inverse
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph import needs
 from makespan.taskgraph.levels import weights
 from makespan.taskgraph.limits import latest_ends
-from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import cannot_end, fallback_plan
 from makespan.taskgraph.list_scheduling.free_times import Gaps
 from makespan.taskgraph.list_scheduling.insertion import inserted
-from makespan.taskgraph.needs import (
-    NO_CONTENTION,
-    NO_DUPLICATION,
-    NO_GIVEN_PLAN,
-    OVERLAP,
-    PRICES,
-    QUICKLY_TRIED,
-    SINGLE_CORES,
-)
+from makespan.taskgraph.model.dag import rows_of
 from makespan.taskgraph.problem import TaskGraph
 
 DUE = Need(
@@ -34,8 +27,16 @@ DUE = Need(
 @register(
     "taskgraph",
     name="ic-pcp",
-    needs=(NO_GIVEN_PLAN, NO_DUPLICATION, SINGLE_CORES, OVERLAP, NO_CONTENTION, PRICES, DUE),
-    reach=(QUICKLY_TRIED,),
+    needs=(
+        needs.NO_GIVEN_PLAN,
+        needs.NO_DUPLICATION,
+        needs.SINGLE_CORES,
+        needs.OVERLAP,
+        needs.NO_CONTENTION,
+        needs.PRICES,
+        DUE,
+    ),
+    reach=(needs.QUICKLY_TRIED,),
     complexity="O(n (n + e) + n m g), g the gaps of a machine",
     source="Abrishami, Naghibzadeh and Epema 2013, with given machines in place of any number of "
     "instances",
@@ -86,8 +87,8 @@ class _Paths:
         self.fastest: list[float] = problem.durations.min(axis=1).tolist()
         self.sent: list[float] = weights(problem)[1].tolist()
         self.due: list[float] = latest_ends(problem).tolist()
-        self.before = [dag.in_edges[a:b].tolist() for a, b in _spans(dag.first_in)]
-        self.after = [dag.out_edges[a:b].tolist() for a, b in _spans(dag.first_out)]
+        self.before = rows_of(dag.first_in, dag.in_edges)
+        self.after = rows_of(dag.first_out, dag.out_edges)
         self.source: list[int] = dag.source.tolist()
         self.target: list[int] = dag.target.tolist()
         self.order: list[int] = dag.order.tolist()
@@ -193,7 +194,3 @@ class _Paths:
         if not (place[dag.source] < place[dag.target]).all():  # the fastest were too hopeful
             order = np.lexsort((place, dag.position))
         return inserted(self.problem, control, order, pinned=np.array(self.machine))
-
-
-def _spans(first: np.ndarray) -> list[tuple[int, int]]:
-    return list(zip(first[:-1].tolist(), first[1:].tolist(), strict=True))

@@ -12,32 +12,22 @@ from makespan.core.control import Control
 from makespan.core.errors import MethodError
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
-from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.steps import MAX_ROWS, Step, listed, number
 from makespan.taskgraph.levels import colevels, levels, ranks, tails, weights
 from makespan.taskgraph.list_scheduling import AppendSchedule, Placement
-from makespan.taskgraph.list_scheduling.fallback import cannot_end, fallback_plan
+from makespan.taskgraph.list_scheduling.assigned import cannot_end, fallback_plan
 from makespan.taskgraph.list_scheduling.steps import QUEUED, Steps, placing_step
-from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
+from makespan.taskgraph.model.dag import Dag, rows_of
+from makespan.taskgraph.needs import by_tries
 from makespan.taskgraph.problem import TaskGraph
 
 
 class Ready:
     """Released tasks whose predecessors have all ended, in the order of their priority.
 
-    Parameters
-    ----------
-    dag
-        The graph.
-    *priority
-        A value per task: the greatest is taken first, ties by the next column, then by lowest task.
-
-    Attributes
-    ----------
-    time
-        Now, seconds.
+    Each ``priority`` has a value per task: the greatest is taken first, ties by the next column,
+    then by lowest task. ``time`` is now, seconds.
     """
 
     def __init__(self, dag: Dag, *priority: Floats) -> None:
@@ -45,8 +35,7 @@ class Ready:
         self._release: list[float] = dag.release.tolist()
         negated = [(-column).tolist() for column in priority]
         self._key = list(zip(*negated, range(len(dag)), strict=True))
-        self._first = dag.first_out.tolist()
-        self._successors = dag.successors.tolist()
+        self._successors = rows_of(dag.first_out, dag.successors)
         waiting = np.diff(dag.first_in).tolist()
         self._waiting = waiting
         self._events: list[tuple[float, int]] = []  # ends of tasks; releases, of ~task
@@ -85,7 +74,7 @@ class Ready:
             if task < 0:
                 self._enter(~task)
                 continue
-            for successor in self._successors[self._first[task] : self._first[task + 1]]:
+            for successor in self._successors[task]:
                 self._waiting[successor] -= 1
                 if not self._waiting[successor]:
                     self._enter(successor)
@@ -106,11 +95,8 @@ Priority = str | Callable[[TaskGraph, int], float]
 Choice = str | Callable[[TaskGraph, int, dict[int, float]], int]
 
 
-@register(
-    "taskgraph",
+@by_tries(
     name="list-scheduling",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_TRIED,),
     published=True,
     complexity="O((n + e) m + n log n)",
     source="PB165, Plánování seznamem, corrected: C_j is updated with M(j); time "
@@ -269,11 +255,8 @@ def _log(
     steps.add(step, **record)
 
 
-@register(
-    "taskgraph",
+@by_tries(
     name="mapping-heuristic",
-    needs=(NO_GIVEN_PLAN,),
-    reach=(QUICKLY_TRIED,),
     published=True,
     complexity="O((n + e h) m + n log n), h the hops of the longest route",
     source="PB165, Heuristiky mapování; El-Rewini and Lewis 1990",

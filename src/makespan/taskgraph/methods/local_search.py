@@ -16,7 +16,7 @@ from makespan.taskgraph.limits import (
     least_price,
     worth,
 )
-from makespan.taskgraph.list_scheduling.fallback import on_one_machine
+from makespan.taskgraph.list_scheduling.assigned import on_one_machine
 from makespan.taskgraph.local_search import (
     MAX_STEPS,
     improved,

@@ -157,7 +157,8 @@ def pareto(problem: TaskGraph, control: Control) -> Solution:
     one = replace(problem, objective="makespan", options={})
     points: list[Point] = []
     with control.aside():
-        for plan in _quick(one, control):
+        ways = (saves for saves in (True, False) if saves or not control.expired())
+        for plan in (plan for saves in ways for plan in plans_between(one, control, saves=saves)):
             if violation(problem, plan) == 0.0:
                 points = _front([*points, _priced(problem, plan)])
         method = find_method("taskgraph", "cp-sat")
@@ -181,12 +182,6 @@ def pareto(problem: TaskGraph, control: Control) -> Solution:
         notes=(front_in_words([each[:2] for each in points], "price", ranges),),
         details={"front": [_entry(problem, point) for point in points], "unknown": ranges},
     )
-
-
-def _quick(problem: TaskGraph, control: Control) -> Iterator[Schedule]:
-    yield from plans_between(problem, control, saves=True)
-    if not control.expired():
-        yield from plans_between(problem, control, saves=False)
 
 
 def _priced(problem: TaskGraph, plan: Schedule) -> Point:

@@ -16,15 +16,9 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph import needs
 from makespan.taskgraph.limits import violation, worth
 from makespan.taskgraph.local_search import Sample, improved, steps_of_a_move
-from makespan.taskgraph.needs import (
-    LEAST_MAKESPAN,
-    NO_CONTENTION,
-    NO_DUPLICATION,
-    NO_GIVEN_PLAN,
-    OVERLAP,
-)
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.scenarios import (
     Aim,
@@ -43,7 +37,7 @@ COUNT = whole("it is", 1, 1_000_000)
 @register(
     "taskgraph",
     name="monte-carlo",
-    needs=(NO_GIVEN_PLAN, LEAST_MAKESPAN),
+    needs=(needs.NO_GIVEN_PLAN, needs.LEAST_MAKESPAN),
     complexity="k plans of HEFT, and O(k s (n + e)) to replay them in s scenarios",
     source="Zheng and Sakellariou 2013 (Monte-Carlo based DAG scheduling)",
 )
@@ -74,30 +68,32 @@ def monte_carlo(
     scenarios
         In how many scenarios each plan is replayed.
     """
-    noise, aim = as_noise(noise), Aim.checked(quantile)
     refuse_counts(plans=plans, scenarios=scenarios)
-    every, ends = [], []
+    return _planned(problem, control, noise, quantile, plans, scenarios)
+
+
+def _planned(
+    problem: TaskGraph, control: Control, given: Any, quantile: float | None, count: int,
+    scenarios: int, *, searches: bool = False, moves: int | None = None,
+) -> Solution:  # fmt: skip
+    """Return the best of the candidates, and of what a search finds from the best of them."""
+    noise, aim = as_noise(given), Aim.checked(quantile)
     with control.reserving(reserved(problem, control)):
-        scenarios = affordable(problem, control, scenarios, plans)
-        if not scenarios:
-            return untried(problem, control, noise, aim)
+        scenarios = affordable(problem, control, scenarios, count)
+        if not scenarios:  # there is no time to try any plan
+            first = next(candidates(problem, control, noise, 0))
+            return estimated(problem, control, first, first, noise, aim)
         sample = Scenarios.drawn(problem, noise, scenarios, control.rng)
-        for plan in candidates(problem, control, noise, plans):
-            every.append(plan)
+        plans, ends = [], []
+        for plan in candidates(problem, control, noise, count):
+            plans.append(plan)
             ends.append(sample.makespans(plan))
-    best = chosen(problem, control, every, ends, noise, aim)
-    return estimated(problem, control, best, as_stated(problem, every), noise, aim)
-
-
-def untried(problem: TaskGraph, control: Control, noise: Noise, aim: Aim) -> Solution:
-    """Return the first plan, where there is no time to try any in scenarios."""
-    first = next(candidates(problem, control, noise, 0))
-    return estimated(problem, control, first, first, noise, aim)
-
-
-def as_stated(problem: TaskGraph, plans: list[Schedule]) -> Schedule:
-    """Return the best of plans for the durations as stated."""
-    return min(plans, key=lambda plan: worth(problem, plan))
+        if searches and not control.expired():
+            plans.append(_searched(problem, control, sample, plans, ends, aim, moves))
+            ends.append(sample.makespans(plans[-1]))
+    best = chosen(problem, control, plans, ends, noise, aim)
+    as_stated = min(plans, key=lambda plan: worth(problem, plan))
+    return estimated(problem, control, best, as_stated, noise, aim)
 
 
 def refuse_counts(**counts: Any) -> None:
@@ -116,7 +112,13 @@ MOST = 200_000
 @register(
     "taskgraph",
     name="sample-average",
-    needs=(NO_GIVEN_PLAN, LEAST_MAKESPAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION),
+    needs=(
+        needs.NO_GIVEN_PLAN,
+        needs.LEAST_MAKESPAN,
+        needs.OVERLAP,
+        needs.NO_CONTENTION,
+        needs.NO_DUPLICATION,
+    ),
     complexity="the plans of monte-carlo, then O(k s (n + e)), k the moves tried; compiled",
     source="Kleywegt, Shapiro and Homem-de-Mello 2002 (sample average approximation), "
     "threshold accepting (Dueck and Scheuer 1990)",
@@ -145,20 +147,8 @@ def sample_average(
     moves
         How many to try; None: as many as take some seconds, at most 200,000.
     """
-    noise, aim = as_noise(noise), Aim.checked(quantile)
     refuse_counts(scenarios=scenarios, **({} if moves is None else {"moves": moves}))
-    with control.reserving(reserved(problem, control)):
-        scenarios = affordable(problem, control, scenarios, PLANS)
-        if not scenarios:
-            return untried(problem, control, noise, aim)
-        sample = Scenarios.drawn(problem, noise, scenarios, control.rng)
-        every = list(candidates(problem, control, noise, PLANS))
-        ends = [sample.makespans(plan) for plan in every]
-        if not control.expired():
-            every.append(_searched(problem, control, sample, every, ends, aim, moves))
-            ends.append(sample.makespans(every[-1]))
-    best = chosen(problem, control, every, ends, noise, aim)
-    return estimated(problem, control, best, as_stated(problem, every), noise, aim)
+    return _planned(problem, control, noise, quantile, PLANS, scenarios, searches=True, moves=moves)
 
 
 def _searched(

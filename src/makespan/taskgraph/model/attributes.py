@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from makespan.core.errors import FileError, InputError
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule
 from makespan.taskgraph.model.columns import CORES as HELD
@@ -76,12 +77,7 @@ Entry = Mapping[str, Found]
 class Column:
     """Works of nodes, or sizes of edges, and what was noted while they were read.
 
-    Parameters
-    ----------
-    quantity
-        What is looked for.
-    place
-        Says where a value stands, from its ``where`` and its key.
+    ``place`` says where a value stands, from its ``where`` and its key.
     """
 
     def __init__(self, quantity: Quantity, place: Callable[[Any, str], str]) -> None:
@@ -178,6 +174,33 @@ class Column:
         unread = [*beside, *self._others]
         if unread:
             self.notes.append(f"attributes of {part}s that are not read: {_listed(unread)}")
+
+
+class Elements:
+    """The columns of nodes and edges that a reader of a graph of others fills."""
+
+    def __init__(
+        self, node: Callable[[Any, str], str], edge: Callable[[Any, str], str],
+        works: Quantity = WORK, sizes: Quantity = SIZE,
+    ) -> None:  # fmt: skip
+        self.works, self.sizes = Column(works, node), Column(sizes, edge)
+
+    def arguments(
+        self, nodes: Sequence[tuple[str, Entry]], edges: Sequence[tuple[str, str, Entry]],
+        mistakes: Mistakes, error: type[InputError] = FileError,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Return the arguments of a graph of named nodes and of edges, or raise all mistakes."""
+        names, entries = [name for name, _ in nodes], [entry for _, entry in nodes]
+        work = self.works.numbers(entries, mistakes)
+        cores = self.works.cores(names, entries, mistakes)
+        size = self.sizes.numbers([entry for _, _, entry in edges], mistakes)
+        mistakes.raise_if_any(error)
+        return {
+            "tasks": list(zip(names, work, strict=True)),
+            "edges": [(a, b, each) for (a, b, _), each in zip(edges, size, strict=True)],
+            "cores": cores,
+            "notes": (*self.works.notes, *self.sizes.notes),
+        }
 
 
 def is_number(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -348,6 +349,16 @@ class Dag:
         if len(circle) > 1:
             path = " → ".join(str(names[task]) for task in [*circle, circle[0]])
             mistakes.add("edges", f"form a cycle: {path}; a task graph has none")
+
+
+def rows_of(first: Integers, column: Integers) -> list[list[int]]:
+    """Return the part of each task in a column in the order of tasks, as lists.
+
+    >>> rows_of(np.array([0, 2, 2, 3]), np.array([4, 5, 6]))
+    [[4, 5], [], [6]]
+    """
+    entries = column.tolist()
+    return [entries[begin:end] for begin, end in pairwise(first.tolist())]
 
 
 def _first(ends: Integers, count: int) -> Integers:

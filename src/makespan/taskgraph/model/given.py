@@ -19,13 +19,7 @@ SUGGESTED_FROM, SHOWN = 200, 20
 
 
 class Given:
-    """The assignment and the sequences of a problem, as indices.
-
-    Attributes
-    ----------
-    machine_of
-        The machine of each task; None where nothing is given.
-    """
+    """The assignment and the sequences of a problem, as indices."""
 
     def __init__(
         self,
@@ -52,6 +46,7 @@ class Given:
 
     @cached_property
     def machine_of(self) -> Integers | None:
+        """The machine of each task; None where nothing is given."""
         if not self.anything:
             return None
         task, machine = self._task, self._machine

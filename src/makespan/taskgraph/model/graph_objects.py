@@ -9,7 +9,7 @@ from typing import Any
 from makespan.core.errors import ProblemError
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.system.startup import optional
-from makespan.taskgraph.model.attributes import SIZE, WORK, Column, Quantity
+from makespan.taskgraph.model.attributes import SIZE, WORK, Elements, Quantity
 
 
 def arguments_of(
@@ -20,24 +20,19 @@ def arguments_of(
         raise ProblemError("the graph has no directions; a graph of tasks is a DiGraph")
     nodes = list(graph.nodes(data=True))
     name = {node: str(node) for node, _ in nodes}
-    links = [((name[a], name[b]), data) for a, b, data in graph.edges(data=True)]
-    works = Column(
-        replace(_asked(WORK, work), default=default_work),
+    elements = Elements(
         lambda node, key: f"nodes[{quoted(node)}].{key}",
+        lambda ends, key: f"edges[{quoted(ends)}].{key}",
+        replace(_asked(WORK, work), default=default_work),
+        _asked(SIZE, size),
     )
-    sizes = Column(_asked(SIZE, size), lambda ends, key: f"edges[{quoted(ends)}].{key}")
-    mistakes = Mistakes()
-    entries = [works.entry(data.items(), node) for node, data in nodes]
-    work_of = works.numbers(entries, mistakes)
-    cores = works.cores(name.values(), entries, mistakes)
-    size_of = sizes.numbers([sizes.entry(data.items(), ends) for ends, data in links], mistakes)
-    mistakes.raise_if_any(ProblemError)
-    return {
-        "tasks": list(zip(name.values(), work_of, strict=True)),
-        "edges": [(*ends, size) for (ends, _), size in zip(links, size_of, strict=True)],
-        "cores": cores,
-        "notes": (*works.notes, *sizes.notes),
-    }
+    entries = [(name[node], elements.works.entry(data.items(), node)) for node, data in nodes]
+    links = [
+        (*ends, elements.sizes.entry(data.items(), ends))
+        for a, b, data in graph.edges(data=True)
+        for ends in [(name[a], name[b])]
+    ]
+    return elements.arguments(entries, links, Mistakes(), ProblemError)
 
 
 def _asked(quantity: Quantity, key: str | None) -> Quantity:

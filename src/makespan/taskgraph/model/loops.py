@@ -70,6 +70,16 @@ def hold(  # type: ignore[no-untyped-def]
 
 
 @part
+def hold_in_order(core, behind, width, until, core_free):  # type: ignore[no-untyped-def]
+    """Let a task hold the first ``width`` cores of a machine, whose times are in their order."""
+    while core + width < behind and core_free[core + width] < until:
+        core_free[core] = core_free[core + width]
+        core += 1
+    for each in range(core, core + width):
+        core_free[each] = until
+
+
+@part
 def replace_first(first, count, until, heap):  # type: ignore[no-untyped-def]
     """Replace the least of the ``count`` times from ``first`` on, which are a heap."""
     hole = 0

@@ -177,7 +177,11 @@ def platform(
     if schedule is not None:
         schedule = schedule.renamed(problem.machines)
     notes = _speeds(network) if schedule is None else _shares(problem, schedule)
-    carried = None if schedule is None else _carried(schedule, count)
+    carried = None
+    if schedule is not None:
+        rows, carried = schedule.rows_of(Activity.TRANSFER), np.zeros((count, count))
+        ends = schedule.machine[rows], schedule.peer[rows]
+        np.add.at(carried, ends, schedule.amount[rows])
     return network_diagram(network, title, notes, carried, _routes(network))
 
 
@@ -201,14 +205,6 @@ def _shares(problem: TaskGraph, schedule: Schedule) -> list[str]:
     share = busy / (network.cores * (schedule.makespan or 1.0))
     own = [f"busy {percent(each)}" if each else "idle" for each in share.tolist()]
     return [*own, *["router"] * len(network.routers)]
-
-
-def _carried(schedule: Schedule, count: int) -> Floats:
-    """Return the data sent over each link, shape (nodes, nodes)."""
-    rows = schedule.rows_of(Activity.TRANSFER)
-    data = np.zeros((count, count))
-    np.add.at(data, (schedule.machine[rows], schedule.peer[rows]), schedule.amount[rows])
-    return data
 
 
 def _routes(network: Network) -> tuple[str, ...]:

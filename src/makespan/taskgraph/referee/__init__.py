@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from makespan.core.report import Violation
+from makespan.core.report import Violation, broken
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.referee.plan import Copies, Plan
@@ -40,28 +40,19 @@ def _unreadable(problem: TaskGraph, schedule: Schedule) -> Iterator[Violation]:
         schedule.kind == Activity.TRANSFER,
     )
     for row in np.flatnonzero(~(computes | transfers)).tolist():
-        yield Violation(
-            rule="kind",
-            message=f"activity {row} is neither a computation nor a transfer",
-            activities=(row,),
-        )
+        yield broken("kind", f"activity {row} is neither a computation nor a transfer", (row,))
     limit = np.where(computes, len(problem.dag), len(problem.dag.source))
     wrong = (computes | transfers) & ((schedule.item < 0) | (schedule.item >= limit))
     for row in np.flatnonzero(wrong).tolist():
         what = "task" if computes[row] else "edge"
-        yield Violation(
-            rule="item",
-            message=f"activity {row} names {what} {int(schedule.item[row])}; there is none",
-            activities=(row,),
-        )
+        text = f"activity {row} names {what} {int(schedule.item[row])}; there is none"
+        yield broken("item", text, (row,))
     for row in np.flatnonzero(transfers & (schedule.peer < 0)).tolist():
-        yield Violation(rule="item", message=f"transfer {row} names no receiver", activities=(row,))
+        yield broken("item", f"transfer {row} names no receiver", (row,))
     routers = computes & (schedule.machine >= len(problem.network))
     for row in np.flatnonzero(routers).tolist():
         name = problem.machines[int(schedule.machine[row])]
-        yield Violation(
-            rule="router", message=f"{name} is a router; it executes nothing", activities=(row,)
-        )
+        yield broken("router", f"{name} is a router; it executes nothing", (row,))
     count = _copy_counts if problem.duplication else _task_counts
     yield from count(problem, schedule, computes & ~wrong)
 
@@ -72,10 +63,9 @@ def _task_counts(
     counts = np.bincount(schedule.item[computes], minlength=len(problem.dag))
     for task in np.flatnonzero(counts != 1).tolist():
         times = "never" if counts[task] == 0 else f"{counts[task]} times"
-        yield Violation(
-            rule="every-task-once",
-            message=f"task {problem.dag.names[task]} is executed {times}",
-            activities=tuple(np.flatnonzero(computes & (schedule.item == task))[:2].tolist()),
+        text = f"task {problem.dag.names[task]} is executed {times}"
+        yield broken(
+            "every-task-once", text, np.flatnonzero(computes & (schedule.item == task))[:2]
         )
 
 
@@ -86,14 +76,11 @@ def _copy_counts(
     names = problem.dag.names
     counts = np.bincount(schedule.item[computes], minlength=len(problem.dag))
     for task in np.flatnonzero(counts == 0).tolist():
-        yield Violation(rule="every-task", message=f"task {names[task]} is never executed")
+        yield broken("every-task", f"task {names[task]} is never executed")
     copies = np.flatnonzero(computes)
     copies = copies[np.lexsort((copies, schedule.machine[copies], schedule.item[copies]))]
     item, machine = schedule.item[copies], schedule.machine[copies]
     for index in np.flatnonzero((item[1:] == item[:-1]) & (machine[1:] == machine[:-1])).tolist():
         where = problem.machines[int(machine[index])]
-        yield Violation(
-            rule="copy",
-            message=f"task {names[int(item[index])]} is executed more than once on {where}",
-            activities=(int(copies[index]), int(copies[index + 1])),
-        )
+        text = f"task {names[int(item[index])]} is executed more than once on {where}"
+        yield broken("copy", text, (copies[index], copies[index + 1]))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import places_of, sorted_by
-from makespan.core.report import Violation
+from makespan.core.report import Violation, broken
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.referee.rows import Rows, overlaps
@@ -63,11 +63,8 @@ class Plan(Rows):
             else:
                 path = [a, *(head for _, head in routing.route(a, b))]
                 what = f"goes {' → '.join(map(self._node, path))}, one transfer a hop"
-            yield Violation(
-                rule="route",
-                message=f"{self._edge(edge)} {what}; the schedule has {len(rows)} rows for it",
-                activities=tuple(rows.tolist()),
-            )
+            text = f"{self._edge(edge)} {what}; the schedule has {len(rows)} rows for it"
+            yield broken("route", text, rows)
 
     def waits(self) -> Iterator[Violation]:
         """Yield what begins before its data are there, and, with blocking, what overlaps it."""
@@ -79,41 +76,19 @@ class Plan(Rows):
         dag, schedule = self.problem.dag, self.schedule
         moved = self.count > 0
         stays = np.flatnonzero(~moved)
-        yield from self._late(
-            "precedence",
-            self.start[dag.target[stays]] - self.end[dag.source[stays]],
-            stays,
-            lambda edge: (
-                f"{self._task(int(dag.target[edge]))} starts before "
-                f"{self._task(int(dag.source[edge]))} has ended"
-            ),
-        )
-        begins = self.hops[self.first[moved]]
+        ended, late = self.end[dag.source], self._late
+        slack = self.start[dag.target[stays]] - ended[stays]
+        yield from late("precedence", slack, stays, "{target} starts before {source} has ended")
         edges = np.flatnonzero(moved)
-        yield from self._late(
-            "precedence",
-            schedule.start[begins] - self.end[dag.source[edges]],
-            edges,
-            lambda edge: (
-                f"{self._edge(edge)} leaves before {self._task(int(dag.source[edge]))} has ended"
-            ),
-        )
+        slack = schedule.start[self.hops[self.first[edges]]] - ended[edges]
+        yield from late("precedence", slack, edges, "{edge} leaves before {source} has ended")
         inner = np.flatnonzero(self.edge[1:] == self.edge[:-1]) if len(self.edge) else edges[:0]
-        yield from self._late(
-            "route",
-            schedule.start[self.hops[inner + 1]] - schedule.end[self.hops[inner]],
-            self.edge[inner],
-            lambda edge: f"{self._edge(edge)} is forwarded before it has arrived whole",
-        )
-        there = self._arrivals(edges)
-        yield from self._late(
-            "arrival",
-            self.start[dag.target[edges]] - there,
-            edges,
-            lambda edge: (
-                f"{self._task(int(dag.target[edge]))} starts before the data of "
-                f"{self._edge(edge)} are there"
-            ),
+        slack = schedule.start[self.hops[inner + 1]] - schedule.end[self.hops[inner]]
+        what = "{edge} is forwarded before it has arrived whole"
+        yield from late("route", slack, self.edge[inner], what)
+        slack = self.start[dag.target[edges]] - self._arrivals(edges)
+        yield from late(
+            "arrival", slack, edges, "{target} starts before the data of {edge} are there"
         )
 
     def _arrivals(self, edges: Integers) -> Floats:
@@ -122,21 +97,17 @@ class Plan(Rows):
         delay = self.problem.network.routing.delay[self.origin[edges], self.goal[edges]]
         return np.asarray(self.schedule.end[ends] + delay)
 
-    def _late(
-        self, rule: str, slack: Floats, edges: Integers, message: Callable[[int], str]
-    ) -> Iterator[Violation]:
-        """Yield a violation for each edge whose slack is negative."""
+    def _late(self, rule: str, slack: Floats, edges: Integers, what: str) -> Iterator[Violation]:
+        """Yield a violation for each edge whose slack is negative, named in ``what``."""
         dag = self.problem.dag
         for index in np.flatnonzero(slack < -self.tolerance).tolist():
             edge = int(edges[index])
-            source, target = int(dag.source[edge]), int(dag.target[edge])
-            yield Violation(
-                rule=rule,
-                message=message(edge),
-                activities=(int(self.row[source]), int(self.row[target])),
-                times=(float(self.end[source]), float(self.start[target])),
-                excess=float(-slack[index]),
-            )
+            ends = source, target = dag.source[edge], dag.target[edge]
+            names = {"source": self._task(source), "target": self._task(target)}
+            names["on"] = self._node(int(self.machine[target]))
+            text = what.format(edge=self._edge(edge), **names)
+            times = self.end[source], self.start[target]
+            yield broken(rule, text, self.row[[*ends]], times, -slack[index])
 
     def taken(self) -> Floats:
         """Return when machines take their tasks: with the first transfer for it, if blocking."""
@@ -150,30 +121,24 @@ class Plan(Rows):
         """Yield fetches before all predecessors have ended, and fetches that overlap."""
         dag = self.problem.dag
         taken = self.taken()
-        slack = taken[dag.target] - self.end[dag.source]
+        slack, every = taken[dag.target] - self.end[dag.source], np.arange(len(dag.source))
         yield from self._late(
             "blocking",
             slack,
-            np.arange(len(dag.source)),
-            lambda edge: (
-                f"{self._node(int(self.machine[dag.target[edge]]))} begins fetching data for "
-                f"{self._task(int(dag.target[edge]))} before "
-                f"{self._task(int(dag.source[edge]))} has ended"
-            ),
+            every,
+            "{on} begins fetching data for {target} before {source} has ended",
         )
         edges = np.flatnonzero(self.count)
         begin = self.schedule.start[self.hops[self.first[edges]]]
         end = self._arrivals(edges)
         for one, other, excess in overlaps(dag.target[edges], begin, end, self.tolerance):
             first, second = int(edges[one]), int(edges[other])
-            yield Violation(
-                rule="blocking",
-                message=f"{self._edge(first)} and {self._edge(second)} come at the same time; "
-                "a machine fetches one after another",
-                activities=(int(self.hops[self.first[first]]), int(self.hops[self.first[second]])),
-                times=(float(begin[other]),),
-                excess=excess,
+            text = (
+                f"{self._edge(first)} and {self._edge(second)} come at the same time; "
+                "a machine fetches one after another"
             )
+            rows = self.hops[self.first[[first, second]]]
+            yield broken("blocking", text, rows, (begin[other],), excess)
 
     def _exclusive(
         self, rule: str, rows: Integers, group: Integers, what: str
@@ -181,15 +146,10 @@ class Plan(Rows):
         """Yield transfers of one group that overlap."""
         schedule = self.schedule
         start, end = schedule.start[rows], schedule.end[rows]
-        for one, other, excess in overlaps(group, start, end, self.tolerance):
+        for one, other, _ in overlaps(group, start, end, self.tolerance):
             first, second = int(rows[one]), int(rows[other])
-            yield Violation(
-                rule=rule,
-                message=f"{self._activity(first)} and {self._activity(second)} {what}",
-                activities=(first, second),
-                times=(float(schedule.start[second]), float(schedule.end[first])),
-                excess=excess,
-            )
+            text = f"{self._activity(first)} and {self._activity(second)} {what}"
+            yield broken(rule, text, (first, second), (schedule.start[second], schedule.end[first]))
 
     def _links(self) -> Iterator[Violation]:
         schedule = self.schedule
@@ -209,25 +169,20 @@ class Plan(Rows):
         if given.machine_of is None:
             return
         for task in np.flatnonzero(given.machine_of != self.machine).tolist():
-            wanted = self._node(int(given.machine_of[task]))
-            found = self._node(int(self.machine[task]))
-            yield Violation(
-                rule="assignment",
-                message=f"{self._task(task)} is on {found}; it is assigned to {wanted}",
-                activities=(int(self.row[task]),),
-            )
+            wanted = self._node(given.machine_of[task])
+            found = self._node(self.machine[task])
+            text = f"{self._task(task)} is on {found}; it is assigned to {wanted}"
+            yield broken("assignment", text, (self.row[task],))
         taken = self.taken()
         for machine, tasks in given.sequences.items():
             for index in np.flatnonzero(np.diff(taken[tasks]) < -self.tolerance).tolist():
                 first, second = int(tasks[index]), int(tasks[index + 1])
-                yield Violation(
-                    rule="sequence",
-                    message=f"{self._node(machine)} has {self._task(second)} before "
-                    f"{self._task(first)}; its sequence says otherwise",
-                    activities=(int(self.row[first]), int(self.row[second])),
-                    times=(float(taken[first]), float(taken[second])),
-                    excess=float(taken[first] - taken[second]),
+                text = (
+                    f"{self._node(machine)} has {self._task(second)} before "
+                    f"{self._task(first)}; its sequence says otherwise"
                 )
+                both = [first, second]
+                yield broken("sequence", text, self.row[both], taken[both])
 
 
 class Copies(Rows):
@@ -259,26 +214,23 @@ class Copies(Rows):
         for tasks, node in ((dag.source, self.sender), (dag.target, self.receiver)):
             task = tasks[self.edge]
             for index in np.flatnonzero(self._copy_on(task, node) < 0).tolist():
-                yield Violation(
-                    rule="route",
-                    message=f"{self._activity(int(self.hops[index]))}: "
-                    f"{self._node(int(node[index]))} has no copy of {self._task(int(task[index]))}",
-                    activities=(int(self.hops[index]),),
+                text = (
+                    f"{self._activity(self.hops[index])}: "
+                    f"{self._node(node[index])} has no copy of {self._task(task[index])}"
                 )
+                yield broken("route", text, (self.hops[index],))
         for index in np.flatnonzero(self.sender == self.receiver).tolist():
-            yield Violation(
-                rule="route",
-                message=f"{self._edge(int(self.edge[index]))} stays on "
-                f"{self._node(int(self.sender[index]))}, so nothing is sent",
-                activities=(int(self.hops[index]),),
+            text = (
+                f"{self._edge(self.edge[index])} stays on "
+                f"{self._node(self.sender[index])}, so nothing is sent"
             )
+            yield broken("route", text, (self.hops[index],))
         for index in np.flatnonzero(self.hop_key[1:] == self.hop_key[:-1]).tolist():
-            yield Violation(
-                rule="route",
-                message=f"{self._edge(int(self.edge[index]))} is sent to "
-                f"{self._node(int(self.receiver[index]))} more than once",
-                activities=(int(self.hops[index]), int(self.hops[index + 1])),
+            text = (
+                f"{self._edge(self.edge[index])} is sent to "
+                f"{self._node(self.receiver[index])} more than once"
             )
+            yield broken("route", text, (self.hops[index], self.hops[index + 1]))
 
     def waits(self) -> Iterator[Violation]:
         """Yield the transfers and the copies that begin before their data are there."""
@@ -291,15 +243,13 @@ class Copies(Rows):
         start = self.schedule.start[self.hops]
         late = self.end[copy] - start
         for index in np.flatnonzero(late > self.tolerance).tolist():
-            source = self._task(int(self.task[copy[index]]))
-            yield Violation(
-                rule="precedence",
-                message=f"{self._activity(int(self.hops[index]))} leaves before {source} "
-                "has ended there",
-                activities=(int(self.row[copy[index]]), int(self.hops[index])),
-                times=(float(self.end[copy[index]]), float(start[index])),
-                excess=float(late[index]),
+            source = self._task(self.task[copy[index]])
+            text = f"{self._activity(self.hops[index])} leaves before {source} has ended there"
+            rows, times = (
+                (self.row[copy[index]], self.hops[index]),
+                (self.end[copy[index]], start[index]),
             )
+            yield broken("precedence", text, rows, times)
 
     def _inputs(self) -> Iterator[Violation]:
         """Yield copies that start before each of their inputs is there in some way."""
@@ -315,25 +265,20 @@ class Copies(Rows):
         late = np.minimum(near, far) - self.start[copy]
         for index in np.flatnonzero(late > self.tolerance).tolist():
             edge, target = int(pair[index]), int(copy[index])
-            source, name = self._task(int(dag.source[edge])), self._task(int(self.task[target]))
-            where = self._node(int(self.machine[target]))
+            source, name = self._task(dag.source[edge]), self._task(self.task[target])
+            where = self._node(self.machine[target])
             if np.isinf(late[index]):
-                yield Violation(
-                    rule="input",
-                    message=f"{name} on {where} lacks the data of {self._edge(edge)}: {source} "
-                    "has no copy there, and nothing is sent",
-                    activities=(int(self.row[target]),),
+                text = (
+                    f"{name} on {where} lacks the data of {self._edge(edge)}: {source} "
+                    "has no copy there, and nothing is sent"
                 )
+                yield broken("input", text, (self.row[target],))
                 continue
             arrives = far[index] < near[index]
             what = f"the data of {self._edge(edge)} are there" if arrives else f"{source} has ended"
-            yield Violation(
-                rule="arrival" if arrives else "precedence",
-                message=f"{name} starts on {where} before {what}",
-                activities=(int(self.row[target]),),
-                times=(float(self.start[target]),),
-                excess=float(late[index]),
-            )
+            text = f"{name} starts on {where} before {what}"
+            rule, times = "arrival" if arrives else "precedence", (self.start[target],)
+            yield broken(rule, text, (self.row[target],), times, late[index])
 
     def _without_transfer(self, edge: Integers, copy: Integers) -> Floats:
         """Return when inputs of copies are there without a row: infinity where they need one.

@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
-from makespan.core.report import Violation
+from makespan.core.report import Violation, broken
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.problem import TaskGraph
 
@@ -20,12 +20,7 @@ SHORT = 2**16  # integers below are sorted in linear time
 class Rows:
     """The rows of a schedule, beside the problem it is said to solve.
 
-    Parameters
-    ----------
-    row
-        The row of each execution of a task.
-    hops
-        The rows of transfers.
+    ``row`` is that of each execution of a task, ``hops`` are those of transfers.
     """
 
     def __init__(
@@ -47,7 +42,7 @@ class Rows:
 
     def _edge(self, edge: int) -> str:
         dag = self.problem.dag
-        return f"{self._task(int(dag.source[edge]))} → {self._task(int(dag.target[edge]))}"
+        return f"{self._task(dag.source[edge])} → {self._task(dag.target[edge])}"
 
     def _node(self, node: int) -> str:
         return self.problem.machines[node]
@@ -57,7 +52,7 @@ class Rows:
         item = int(schedule.item[row])
         if schedule.kind[row] == Activity.COMPUTE:
             return self._task(item)
-        ends = f"{self._node(int(schedule.machine[row]))} to {self._node(int(schedule.peer[row]))}"
+        ends = f"{self._node(schedule.machine[row])} to {self._node(schedule.peer[row])}"
         return f"{self._edge(item)} from {ends}"
 
     def violations(self) -> Iterator[Violation]:
@@ -89,13 +84,10 @@ class Rows:
         due[self.hops] = dag.size[self.edge]
         off = np.abs(schedule.amount - due)
         for row in np.flatnonzero(off > TOLERANCE * due).tolist():
-            yield Violation(
-                rule="amount",
-                message=f"{self._activity(row)} has amount {schedule.amount[row]:.12g}, "
-                f"not {due[row]:.12g}",
-                activities=(row,),
-                excess=float(off[row]),
+            text = (
+                f"{self._activity(row)} has amount {schedule.amount[row]:.12g}, not {due[row]:.12g}"
             )
+            yield broken("amount", text, (row,), excess=off[row])
 
     def durations(self) -> Iterator[Violation]:
         schedule, routing = self.schedule, self.problem.network.routing
@@ -110,14 +102,12 @@ class Rows:
         due[self.hops] = data + routing.setup[tail]
         off = np.abs(schedule.end - schedule.start - due)
         for row in np.flatnonzero(off > self.tolerance).tolist():
-            yield Violation(
-                rule="duration",
-                message=f"{self._activity(row)} takes {due[row]:.12g} s, "
-                f"not {schedule.end[row] - schedule.start[row]:.12g} s",
-                activities=(row,),
-                times=(float(schedule.start[row]), float(schedule.end[row])),
-                excess=float(off[row]),
+            text = (
+                f"{self._activity(row)} takes {due[row]:.12g} s, "
+                f"not {schedule.end[row] - schedule.start[row]:.12g} s"
             )
+            times = schedule.start[row], schedule.end[row]
+            yield broken("duration", text, (row,), times, off[row])
 
     def times(self) -> Iterator[Violation]:
         """Yield tasks that machines take before their release, or that end behind their deadline.
@@ -129,40 +119,29 @@ class Rows:
             return
         taken, release = self.taken(), dag.release[self.task]
         for index in np.flatnonzero(taken < release - self.tolerance).tolist():
-            yield Violation(
-                rule="release",
-                message=f"{self._task(int(self.task[index]))} is begun at {taken[index]:.12g}, "
-                f"before its release at {release[index]:.12g}",
-                activities=(int(self.row[index]),),
-                times=(float(taken[index]), float(release[index])),
-                excess=float(release[index] - taken[index]),
+            text = (
+                f"{self._task(self.task[index])} is begun at {taken[index]:.12g}, "
+                f"before its release at {release[index]:.12g}"
             )
+            yield broken("release", text, (self.row[index],), (taken[index], release[index]))
         ends, rows = np.zeros(len(dag)), np.zeros(len(dag), dtype=np.int64)
         last_first = np.argsort(-self.end, kind="stable")  # of equal indices the last counts
         ends[self.task[last_first]] = self.end[last_first]
         rows[self.task[last_first]] = self.row[last_first]
         for task in np.flatnonzero(ends > dag.deadline + self.tolerance).tolist():
-            yield Violation(
-                rule="deadline",
-                message=f"{self._task(task)} ends at {ends[task]:.12g}, after its deadline "
-                f"{dag.deadline[task]:.12g}",
-                activities=(int(rows[task]),),
-                times=(float(ends[task]), float(dag.deadline[task])),
-                excess=float(ends[task] - dag.deadline[task]),
+            text = (
+                f"{self._task(task)} ends at {ends[task]:.12g}, after its deadline "
+                f"{dag.deadline[task]:.12g}"
             )
+            yield broken("deadline", text, (rows[task],), (ends[task], dag.deadline[task]))
 
     def limits(self) -> Iterator[Violation]:
         """Yield a plan that ends after its deadline, or costs more than the budget."""
         problem, schedule = self.problem, self.schedule
         deadline, budget, network = problem.deadline, problem.budget, problem.network
         if deadline is not None and schedule.makespan > deadline + self.tolerance:
-            yield Violation(
-                rule="deadline",
-                message=f"the plan ends at {schedule.makespan:.12g}, after the deadline "
-                f"{deadline:.12g}",
-                times=(schedule.makespan, deadline),
-                excess=schedule.makespan - deadline,
-            )
+            text = f"the plan ends at {schedule.makespan:.12g}, after the deadline {deadline:.12g}"
+            yield broken("deadline", text, times=(schedule.makespan, deadline))
         if budget is None:
             return
         seconds = problem.durations_on(self.task, self.machine)
@@ -170,11 +149,8 @@ class Rows:
         price = float(held @ network.price[self.machine])
         price += float(network.start_price[np.unique(self.machine)].sum())
         if price > budget * (1 + PRICE_TOLERANCE):
-            yield Violation(
-                rule="budget",
-                message=f"the plan costs {price:.12g}, but the budget is {budget:.12g}",
-                excess=price - budget,
-            )
+            text = f"the plan costs {price:.12g}, but the budget is {budget:.12g}"
+            yield broken("budget", text, excess=price - budget)
 
     def cores(self) -> Iterator[Violation]:
         """Yield tasks that hold more cores than their machine has, alone or with others."""
@@ -182,27 +158,21 @@ class Rows:
         needed = self.problem.dag.cores[self.task]
         for index in np.flatnonzero(needed > cores[self.machine]).tolist():
             machine = int(self.machine[index])
-            yield Violation(
-                rule="cores",
-                message=f"{self._task(int(self.task[index]))} needs {needed[index]} cores, "
-                f"{self._node(machine)} has {cores[machine]}",
-                activities=(int(self.row[index]),),
-                excess=float(needed[index] - cores[machine]),
+            text = (
+                f"{self._task(self.task[index])} needs {needed[index]} cores, "
+                f"{self._node(machine)} has {cores[machine]}"
             )
+            yield broken("cores", text, (self.row[index],), excess=needed[index] - cores[machine])
         single = np.flatnonzero(cores[self.machine] == 1)
-        for one, other, excess in overlaps(
-            self.machine[single], taken[single], self.end[single], self.tolerance
-        ):
+        columns = self.machine[single], taken[single], self.end[single]
+        for one, other, _ in overlaps(*columns, self.tolerance):
             first, second = int(single[one]), int(single[other])
-            yield Violation(
-                rule="cores",
-                message=f"{self._node(int(self.machine[first]))} has "
-                f"{self._task(int(self.task[first]))} and "
-                f"{self._task(int(self.task[second]))} at the same time",
-                activities=(int(self.row[first]), int(self.row[second])),
-                times=(float(taken[second]), float(self.end[first])),
-                excess=excess,
+            text = (
+                f"{self._node(self.machine[first])} has {self._task(self.task[first])} and "
+                f"{self._task(self.task[second])} at the same time"
             )
+            times = taken[second], self.end[first]
+            yield broken("cores", text, self.row[[first, second]], times)
         for machine in np.flatnonzero(cores > 1).tolist():
             tasks = np.flatnonzero((self.machine == machine) & (self.end > taken))
             tasks = tasks[np.argsort(taken[tasks], kind="stable")]
@@ -212,19 +182,17 @@ class Rows:
             held = np.cumsum(needed[tasks]) - released
             for index in np.flatnonzero(held > cores[machine]).tolist():
                 task = int(tasks[index])
-                name = self._task(int(self.task[task]))
+                name = self._task(self.task[task])
                 if needed[task] > cores[machine]:
                     continue
                 running = index + 1 - int(ended[index])
                 on = "" if running == held[index] else f" on {int(held[index])} cores"
-                yield Violation(
-                    rule="cores",
-                    message=f"{self._node(machine)} has {running} tasks{on} at the same "
-                    f"time when it takes {name}, but {int(cores[machine])} cores",
-                    activities=(int(self.row[task]),),
-                    times=(float(taken[task]),),
-                    excess=float(held[index] - cores[machine]),
+                text = (
+                    f"{self._node(machine)} has {running} tasks{on} at the same "
+                    f"time when it takes {name}, but {int(cores[machine])} cores"
                 )
+                excess = held[index] - cores[machine]
+                yield broken("cores", text, (self.row[task],), (taken[task],), excess)
 
 
 def overlaps(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan import InputError
-from makespan.execute.dask.cluster.pickles import payload
 from makespan.execute.dealing.items import Files, Items, joined
+from makespan.execute.pickles import payload
 from makespan.execute.remote import FileChunk
 
 

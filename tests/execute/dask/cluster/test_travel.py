@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from makespan import solve
-from makespan.execute import dask, remote
+from makespan.execute import dask, remote, travel
 from makespan.execute.dask import ItemsFailed
-from makespan.execute.dask.cluster import travel
 from tests.execute import functions
 from tests.execute.conftest import tasks_left
 from tests.execute.stars import Cluster, Link, star_of
@@ -139,6 +138,6 @@ def test_where_it_lacks_a_task_brings_it() -> None:
     )
     assert bare.returncode == 0, bare.stderr.decode()
     told = pickle.loads(bare.stdout)
-    assert [type(part) for part in told] == [tuple, list, tuple, float, float]
+    assert [type(part) for part in told] == [tuple, list, tuple, float, float, bytes]
     assert [type(part) for part in told[2][0]] == [int, int, bytes, str]
     assert "values.append(call(item))" in told[2][0][3]

@@ -11,11 +11,11 @@ from makespan.core.inputs.suggest import suggesting
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import checked_client, on_loop
 from makespan.execute.dask.cluster.engine import DaskEngine
-from makespan.execute.dask.cluster.pickles import function_as_sent, refuse_unpicklable
 from makespan.execute.dask.cluster.probe import Probe
 from makespan.execute.dask.cluster.workers import WorkerPool, refuse_no_worker
 from makespan.execute.dealing.engine import WorkerLost
 from makespan.execute.dealing.items import Items
+from makespan.execute.pickles import function_as_sent, refuse_unpicklable
 from makespan.execute.progress import Progress, Tell, teller
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.fit import Fit, Sharing
+from makespan.execute.dealing.costs import MASTER_NAME
 from makespan.execute.measured import Measurement
 from makespan.partition.model.curves import Samples
 from makespan.partition.problem import Partition
 
-MASTER_NAME = "client"
 USUAL_ROUNDS = 4  # where their number is left open
 MIN_COST = 1e-12  # seconds a unit: nothing computes in no time
 RETURNS_MATTER_FROM = 0.02  # of what sending and computing a unit cost together

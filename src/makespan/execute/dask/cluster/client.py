@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import pickle
 from collections.abc import Callable, Collection, Coroutine, Iterator
-from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from makespan.core.errors import ExecutionError, InputError
+from makespan.core.errors import InputError
 from makespan.core.system.startup import optional
-from makespan.execute.dask.cluster.travel import dropped
-
-LOOK_AT_LOOP = 1.0  # seconds between looks whether the event loop still runs
-LONGEST_CLEAN_UP = 20.0  # seconds that an interrupted run may take to tidy up
+from makespan.execute import loop
+from makespan.execute.travel import dropped
 
 Value = TypeVar("Value")
 log = logging.getLogger("makespan")
@@ -38,23 +34,6 @@ def checked_client(client: Any) -> Any:
     return client
 
 
-def pickled(value: Any, place: str) -> bytes:
-    """Return a value as it is sent; what this session has defined goes with it."""
-    import cloudpickle  # type: ignore[import-untyped]
-
-    try:
-        data: bytes = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-        if b"__main__" not in data:
-            return data
-    except Exception:
-        log.debug("pickle can't hold %s; cloudpickle may", place)
-    try:
-        data = cloudpickle.dumps(value)
-    except Exception as error:
-        raise InputError(f"{place}: can't be pickled: {error}") from error
-    return data
-
-
 def trouble_of(client: Any) -> str:
     """Say why a client can't be used any more; nothing where it can."""
     if client.status == "running":
@@ -65,46 +44,8 @@ def trouble_of(client: Any) -> str:
 
 
 def on_loop(client: Any, work: Callable[[], Coroutine[Any, Any, Value]]) -> Value:
-    """Run a coroutine on the client's event loop; Ctrl-C cancels it and waits until it is tidy."""
-    loop = client.loop.asyncio_loop
-    tasks: list[asyncio.Task[Any]] = []
-
-    async def begin() -> tuple[Value | None, BaseException | None]:
-        task = asyncio.current_task()
-        assert task is not None
-        tasks.append(task)
-        try:
-            return await work(), None
-        except BaseException as error:  # returned: a loop that ends would print it
-            return None, error
-
-    async def tidy() -> None:
-        for task in tasks:
-            task.cancel()
-            await asyncio.wait({task}, timeout=LONGEST_CLEAN_UP)
-
-    def submitted(coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
-        try:
-            return asyncio.run_coroutine_threadsafe(coroutine, loop)
-        except RuntimeError as error:  # the loop is closed
-            coroutine.close()
-            raise ExecutionError(trouble_of(client) or str(error)) from error
-
-    try:
-        found = submitted(begin())
-        while not wait([found], timeout=LOOK_AT_LOOP).done:
-            if loop.is_closed():
-                raise ExecutionError(trouble_of(client))
-        value, error = found.result()
-        if error is not None:
-            raise error
-        return cast("Value", value)
-    except CancelledError as error:  # with the loop, before the work could look into it
-        raise ExecutionError(trouble_of(client) or str(error)) from error
-    except BaseException:
-        if not (tasks and tasks[0].done()) and not loop.is_closed():
-            submitted(tidy()).result(2 * LONGEST_CLEAN_UP)
-        raise
+    """Run a coroutine on the client's event loop; see :func:`makespan.execute.loop.on_loop`."""
+    return loop.on_loop(client.loop.asyncio_loop, lambda: trouble_of(client), work)
 
 
 @contextmanager

@@ -15,12 +15,12 @@ from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.client import LONGEST_TIDYING, forgotten, sweep_later, swept
-from makespan.execute.dask.cluster.pickles import Function, outcome_of, payload
-from makespan.execute.dask.cluster.travel import taken_back, work
 from makespan.execute.dask.cluster.workers import WorkerPool, forget_outcome
 from makespan.execute.dealing.engine import Held, Outcome, Packed, Window, WorkerInfo, WorkerLost
 from makespan.execute.dealing.items import Items
+from makespan.execute.pickles import Function, outcome_of, payload
 from makespan.execute.remote import Broken, failure
+from makespan.execute.travel import taken_back, work
 
 FINE = 1e-6  # of a step of priority, between one chunk and the next
 LARGE = 50_000  # bytes of a function, from which it is sent once to each worker

@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.cached import cached_property
 from makespan.core.errors import ExecutionError, InputError
-from makespan.execute.dask.cluster.client import LONGEST_TIDYING, forgotten, pickled
-from makespan.execute.dask.cluster.travel import travels
+from makespan.execute.dask.cluster.client import LONGEST_TIDYING, forgotten
 from makespan.execute.dask.graphs import remote
 from makespan.execute.dask.graphs.work import Work
 from makespan.execute.dealing.engine import Failure
+from makespan.execute.pickles import pickled
 from makespan.execute.remote import Sent
+from makespan.execute.travel import travels
 
 if TYPE_CHECKING:
-    from makespan.execute.dask.execution import Execution
+    from makespan.execute.execution import Execution
 
 log = logging.getLogger("makespan")
 

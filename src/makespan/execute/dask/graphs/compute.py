@@ -15,7 +15,6 @@ from makespan.core.inputs.suggest import suggesting
 from makespan.core.schedule import Schedule
 from makespan.execute.dask.cluster.client import checked_client, client_or_local, on_loop
 from makespan.execute.dask.cluster.workers import WorkerPool, as_dask_waits
-from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch, missing, raise_if_tasks_failed
 from makespan.execute.dask.graphs.choice import COMPARED, NOT_SEEN, TINY, choose, problem_of, tiny
 from makespan.execute.dask.graphs.history import Alike, GraphHistory, history_of
@@ -25,6 +24,7 @@ from makespan.execute.dask.graphs.runner import CantConduct, GraphRun
 from makespan.execute.dask.graphs.watch import Watch, WatchedExecution, begin_watching
 from makespan.execute.dask.graphs.work import Structure, Work, structure_of, work_of
 from makespan.execute.dealing.engine import WorkerInfo
+from makespan.execute.execution import Execution
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph

@@ -5,7 +5,7 @@ inputs is there, and a worker that is asked by several answers all at once. A :c
 on each worker lets data leave as soon as they are there, one transfer after another in the order
 of the plan: it tells the receiver to ask for them, and lets other requests wait for their turn.
 
-The text of this file travels (:mod:`makespan.execute.dask.cluster.travel`): it imports nothing of
+The text of this file travels (:mod:`makespan.execute.travel`): it imports nothing of
 makespan, and of Dask only inside functions.
 """
 

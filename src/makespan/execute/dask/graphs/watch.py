@@ -16,11 +16,11 @@ from makespan.core.cached import cached_property
 from makespan.core.errors import MakespanError
 from makespan.core.schedule import Activity, Schedule
 from makespan.execute.dask.cluster.workers import WorkerPool
-from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch, moved
 from makespan.execute.dask.graphs.remote import Seen
 from makespan.execute.dask.graphs.work import Structure, structure_of
 from makespan.execute.dealing.engine import WorkerInfo
+from makespan.execute.execution import Execution
 from makespan.taskgraph.model.dag import Dag
 
 Row = tuple[str, int, int, int, float, float, float]

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
-from math import isfinite
-from numbers import Real
+from functools import cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import quoted
-from makespan.core.inputs.suggest import did_you_mean, keywords_of
+from makespan.core.inputs.suggest import keywords_of
 from makespan.core.system.startup import optional
+from makespan.execute.arguments import for_function, items_of, number, parameters
+from makespan.execute.carry_out import Background, carried_out, in_order
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import client_or_local
-from makespan.execute.dask.cluster.pickles import function_as_sent, payload
 from makespan.execute.dask.cluster.workers import Only
-from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.history import history_of
-from makespan.execute.dask.maps.carry_out import Background, DaskJob, carried_out, in_order
+from makespan.execute.dask.maps.cluster import Cluster, DaskJob
 from makespan.execute.dealing.costs import Costs
 from makespan.execute.dealing.engine import WorkerInfo
 from makespan.execute.dealing.history import key_of
-from makespan.execute.dealing.items import Items, Stream, refuse_indivisible
+from makespan.execute.dealing.items import Stream
+from makespan.execute.execution import Execution
+from makespan.execute.pickles import function_as_sent, payload
 from makespan.execute.progress import Progress, teller
 from makespan.execute.remote import Call
 
@@ -57,6 +55,7 @@ def map(  # noqa: A001
     retries: int | None = None,
     priority: float | None = None,
     calibration: Calibration | str | os.PathLike[str] | None = None,
+    expected: Any = None,
     keep_going: bool = False,
     progress: Progress = True,
     **keywords: Any,
@@ -100,6 +99,8 @@ def map(  # noqa: A001
     calibration
         What :func:`calibrate` measured, or a file of it, to begin with in place of what was learnt
         before.
+    expected
+        As for :func:`makespan.execute.map`.
     keywords
         Passed to the function. ``key``, ``pure``, ``actor``, ``actors``, ``allow_other_workers``
         and ``fifo_timeout`` of ``client.map`` are refused with the reason, unless the function has
@@ -136,8 +137,10 @@ def map(  # noqa: A001
         retries=retries,
         priority=priority,
         calibration=calibration,
+        expected=expected,
+        by_size=True,
     ) as (used, job):
-        return carried_out(used, job, keep_going=keep_going)
+        return carried_out(Cluster(used), job, keep_going=keep_going)
 
 
 def imap(
@@ -190,7 +193,12 @@ def begin(
         entered = prepared(function, data, more, client, progress, keywords, **options)
         used, job = held.enter_context(entered)
         return in_order(
-            used, job, held.pop_all(), keep_going=keep_going, raising=raising, seconds=seconds
+            Cluster(used),
+            job,
+            held.pop_all(),
+            keep_going=keep_going,
+            raising=raising,
+            seconds=seconds,
         )
 
 
@@ -210,6 +218,8 @@ def prepared(
     retries: int | None = None,
     priority: float | None = None,
     calibration: Calibration | str | os.PathLike[str] | None = None,
+    expected: Any = None,
+    by_size: bool = False,
 ) -> Iterator[tuple[Any, DaskJob]]:
     """Give the client, and the job that these arguments ask for."""
     if _is_client(data) or any(_is_client(each) for each in more[:-1]):
@@ -217,25 +227,30 @@ def prepared(
     if more and (more[-1] is None or _is_client(more[-1])):
         *more, client = more
     measured = None if calibration is None else Calibration.given(calibration)
-    own = _parameters(function)
+    own = parameters(function)
     if priority is not None and own is not None and "priority" in own:  # as any other keyword
         keywords, priority = {**keywords, "priority": priority}, None
-    keywords = _for_function(own, keywords)
+    keywords = for_function(own, keywords, [*keywords_of(map)], REFUSED)
     wanted = annotated(workers=workers, resources=resources, retries=retries, priority=priority)
-    items = _items(data, more)
+    items = items_of(data, more)
     sent = function_as_sent(Call(function, keywords, bool(more), wanted.retries))
     with client_or_local(client) as used, teller(progress) as tell:
         history = history_of(used).functions
         if isinstance(items, Stream):
             items.read(1)
         key = key_of(partial(function, **keywords), items, batched)
+        given, items = items, history.ordered(key, items, expected, by_size=by_size)
+        if items is not given:
+            key += "by size"
+
+        @cache
+        def unit_bytes() -> float:
+            return payload(items, 0, 1)[1] / items.load_of(0, 1)
 
         def recall(members: Mapping[str, WorkerInfo]) -> Costs:
             if measured is not None:
                 return Costs.of(measured.star(waits=0.0).workers, measured.load)
-            if not len(items):
-                return Costs()
-            return history.recall(key, members, payload(items, 0, 1)[1] / items.load_of(0, 1))
+            return history.recall(key, members, unit_bytes()) if len(items) else Costs()
 
         yield (
             used,
@@ -246,6 +261,7 @@ def prepared(
                 tell=tell,
                 recall=recall,
                 learn=partial(history.keep, key),
+                explain=partial(history.explain, key, items),
                 only=wanted.only,
                 priority=wanted.priority,
                 batch_size=batch_size,
@@ -255,48 +271,6 @@ def prepared(
 
 def _is_client(value: Any) -> bool:
     return hasattr(value, "scheduler") and hasattr(value, "submit")
-
-
-def _items(data: Any, more: Sequence[Any]) -> Items:
-    """Return the data, several side by side, as items in a row; an iterator as a stream."""
-    if isinstance(data, Items):
-        return data
-    if isinstance(data, Iterator) or any(isinstance(one, Iterator) for one in more):
-        return Stream(zip(data, *more, strict=False) if more else iter(data))
-    data, *more = (
-        one if hasattr(one, "__len__") or not isinstance(one, Iterable) else [*one]
-        for one in (data, *more)
-    )
-    refuse_indivisible(data, "data")
-    for place, one in enumerate(more):
-        refuse_indivisible(one, f"more[{place}]")
-    return Items(list(zip(data, *more, strict=False)) if more else data)
-
-
-def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter] | None:
-    """Return the parameters of a function, None where nobody knows them."""
-    try:
-        return inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return None
-
-
-def _for_function(
-    own: Mapping[str, inspect.Parameter] | None, keywords: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return what is passed on; refuse what neither the function nor map can do anything with."""
-    some = own is None or any(one.kind is inspect.Parameter.VAR_KEYWORD for one in own.values())
-    named = own or {}
-    passed = {}
-    for name, value in keywords.items():
-        if name in named or (some and name not in REFUSED) or (some and name == "key"):
-            passed[name] = value
-        elif name not in REFUSED:
-            hint = did_you_mean(name, {*keywords_of(map), *named})
-            raise TypeError(f"neither map() nor the function has a parameter {name!r}{hint}")
-        elif value is not REFUSED[name][0]:
-            raise InputError(f"{name}: {quoted(value)} can't be had; {REFUSED[name][1]}")
-    return passed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,14 +309,6 @@ def annotated(
     resources = found.get("resources") if resources is None else resources
     return Wanted(
         only=Only(frozenset(str(one) for one in named), resources or {}),
-        retries=int(_number("retries", retries, found)),
-        priority=_number("priority", priority, found),
+        retries=int(number("retries", retries, found)),
+        priority=number("priority", priority, found),
     )
-
-
-def _number(name: str, given: float | None, annotations: Mapping[str, Any]) -> float:
-    """Return an argument, or else what is annotated, or 0."""
-    value = annotations.get(name, 0.0) if given is None else given
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
-        raise InputError(f"{name}: {quoted(value)} is not a number")
-    return float(value)

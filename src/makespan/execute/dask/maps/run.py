@@ -14,15 +14,16 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.machines import Worker
 from makespan.divisible.problem import DivisibleLoad
+from makespan.execute.carry_out import carried_out
 from makespan.execute.dask.cluster.client import checked_client
-from makespan.execute.dask.cluster.pickles import function_as_sent
-from makespan.execute.dask.execution import Execution
-from makespan.execute.dask.maps.carry_out import DaskJob, carried_out
+from makespan.execute.dask.maps.cluster import Cluster, DaskJob
 from makespan.execute.dealing.backlog import Chunk
 from makespan.execute.dealing.costs import Costs
 from makespan.execute.dealing.items import Items
 from makespan.execute.dealing.pool import Range
 from makespan.execute.dealing.transfers import Order, transfers_of
+from makespan.execute.execution import Execution
+from makespan.execute.pickles import function_as_sent
 from makespan.execute.progress import Progress, teller
 from makespan.flow.result import Result
 from makespan.partition.problem import Partition
@@ -90,7 +91,7 @@ def run(
             chunks=chunks,
             order=order,
         )
-        return carried_out(client, job, keep_going=keep_going)
+        return carried_out(Cluster(client), job, keep_going=keep_going)
 
 
 def _planned(plan: Result, items: Items) -> tuple[tuple[Chunk, ...], Order]:

@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import cloudpickle
 import numpy as np
 
 from makespan.core.errors import InputError
-from makespan.execute.dask.cluster.client import pickled
 from makespan.execute.dealing.engine import Failure, Outcome
 from makespan.execute.dealing.items import Files, Items
 from makespan.execute.remote import Call, FailureText, FileChunk, Input, Pickled, replaced
 
 MODULE_OF_FUTURES = b"distributed.client"
+log = logging.getLogger("makespan")
+
 SLICED = list, tuple, range, str, bytes, bytearray
 
 Futures = dict[Any, Any]
 """By their keys."""
+
+
+def pickled(value: Any, place: str) -> bytes:
+    """Return a value as it is sent; what this session has defined goes with it."""
+    try:
+        data: bytes = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+        if b"__main__" not in data:
+            return data
+    except Exception:
+        log.debug("pickle can't hold %s; cloudpickle may", place)
+    try:
+        data = cloudpickle.dumps(value)
+    except Exception as error:
+        raise InputError(f"{place}: can't be pickled: {error}") from error
+    return data
 
 
 class Function(NamedTuple):
@@ -115,13 +133,14 @@ def outcome_of(
     failures: tuple[FailureText, ...],
     start: float,
     end: float,
+    seconds: bytes = b"",
 ) -> Outcome:
     """Read what :func:`makespan.execute.remote.work` returned."""
     found = [Failure(first, last, _error(data), text) for first, last, data, text in failures]
     if isinstance(values, Pickled):
         values, more = _unpickled(values, [place for row in rows for place in range(*row)])
         found = sorted(found + more, key=lambda failure: failure.first)
-    return Outcome(rows, values, tuple(found), start, end)
+    return Outcome(rows, values, tuple(found), start, end, seconds)
 
 
 def _error(data: bytes) -> BaseException:

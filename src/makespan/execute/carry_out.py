@@ -1,91 +1,80 @@
-"""A job carried out on a Dask cluster: at once, or in the background, results as they come."""
+"""A job carried out on any engine: at once, or in the background, results as they come."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import ExitStack, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, suppress
 from contextvars import Context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from makespan.core.errors import ExecutionError, MakespanError
-from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.problem import DivisibleLoad
-from makespan.execute.dask.cluster.calibration import MASTER_NAME
-from makespan.execute.dask.cluster.client import on_loop
-from makespan.execute.dask.cluster.engine import DaskEngine
-from makespan.execute.dask.cluster.pickles import Function, refuse_unpicklable
-from makespan.execute.dask.cluster.workers import (
-    ANY,
-    Only,
-    WorkerPool,
-    as_dask_waits,
-    refuse_no_worker,
-)
-from makespan.execute.dask.execution import Execution, checked
-from makespan.execute.dealing.costs import Costs
+from makespan.execute.dealing.costs import MASTER_NAME
 from makespan.execute.dealing.engine import Engine, Failure
 from makespan.execute.dealing.items import joined
+from makespan.execute.dealing.rival import OwnMap
 from makespan.execute.dealing.run import Run
 from makespan.execute.dealing.state import Job
 from makespan.execute.dealing.transfers import Record
+from makespan.execute.execution import Execution, WorkerShare, checked
+from makespan.execute.loop import on_loop
+from makespan.execute.pickles import refuse_unpicklable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DaskJob(Job):
-    """A job for a Dask cluster.
+class Place(Protocol):
+    """Where jobs run: an event loop, and workers for a job."""
 
-    Parameters
-    ----------
-    function
-        As it is sent.
-    only
-        Which workers may be used.
-    priority
-        Among what else the cluster has to do; higher is sooner.
-    """
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """What everything runs on that waits for workers."""
 
-    function: Function
-    only: Only = ANY
-    priority: float = 0.0
+    def trouble(self) -> str:
+        """Say why nothing runs there any more; nothing where it does."""
+
+    async def own_map(self, seconds: float, slots: int) -> OwnMap | None:
+        """Return what the engine's own map is, after a run of so many seconds on so many slots."""
+
+    def engine(self, job: Any) -> AbstractAsyncContextManager[Engine]:
+        """Give the workers for a job, which end with it where they are nobody else's."""
 
 
-def carried_out(client: Any, job: DaskJob, *, keep_going: bool) -> Execution:
-    """Carry out a job, from outside of the client's event loop.
+def carried_out(place: Place, job: Job, *, keep_going: bool) -> Execution:
+    """Carry out a job, from outside of the place's event loop.
 
     What the caller has annotated (``dask.annotate``) is in the job; Dask shall not add it again.
     """
-    execution = Context().run(on_loop, client, lambda: carry_out(client, job))
+    execution = Context().run(_on_loop, place, lambda: carry_out(place, job))
     return checked(execution, keep_going=keep_going)
 
 
-async def carry_out(client: Any, job: DaskJob) -> Execution:
+async def carry_out(place: Place, job: Job) -> Execution:
     """Carry out a job and return what came of it."""
-    started, run = time.time(), None
+    started, run, threads = time.time(), None, dict[str, int]()
     refuse_unpicklable(job.items, 0, min(1, len(job.items)))
-    patience = as_dask_waits() if job.plan is None else None
-    options = job.batched, job.only.resources, job.priority
     try:
-        async with (
-            WorkerPool(client, only=job.only, patience=patience) as pool,
-            DaskEngine(pool, job.function, *options) as engine,
-        ):
-            if len(job.items) and job.plan is not None:
-                refuse_no_worker(pool)
+        async with place.engine(job) as engine:
             run = await run_of(engine, job)
             await run.go()
+            threads = {name: worker.threads for name, worker in engine.workers.items()}
     except MakespanError as error:
         if run is not None:
             error.execution = execution_of(run, started)
         raise
-    return execution_of(run, started)
+    execution = execution_of(run, started)
+    if job.plan is not None or not threads or not len(job.items):
+        return execution
+    job.explain(execution.took)
+    own = await place.own_map(execution.seconds, sum(threads.values()))
+    return compared(execution, own, threads, job.batched)
 
 
 async def run_of(engine: Engine, job: Job) -> Run:
@@ -113,59 +102,63 @@ def execution_of(run: Run, started: float) -> Execution:
         values.append([None] * (len(job.items) - reached))
     seconds = time.time() - started
     names = [name for name, known in run.costs.known.items() if known.largest]
+    took, by = np.array(run.took, np.float64), np.array(run.by, np.int64)
+    items, busy = np.bincount(by, minlength=1), np.bincount(by, took, minlength=1)
+    shares = zip(run.names, items[1:].tolist(), busy[1:].tolist(), strict=True)
+    results, failures, order = joined(values), run.failures, job.items.order
+    if order is not None:
+        back = np.argsort(order)
+        took = took[back]
+        results = results[back] if isinstance(results, np.ndarray) else [results[n] for n in back]
+        failures = [
+            replace(one, first=int(place), last=int(place))
+            for one in failures
+            for place in order[one.first : one.last + 1]
+        ]
     return Execution(
-        results=joined(values),
+        results=results,
         schedule=run.record.schedule(),
         plan=job.plan,
-        failures=tuple(sorted(run.failures, key=lambda failure: failure.first)),
+        failures=tuple(sorted(failures, key=lambda failure: failure.first)),
         events=tuple(run.events),
         seconds=seconds,
         learning=seconds if run.learning is None else run.learning - started,
         planning=run.planning,
-        **_worth(run, names, seconds) if names and job.plan is None else {},
+        platform=run.costs.star(names) if names and job.plan is None else None,
+        took=took,
+        workers=tuple(WorkerShare(*share) for share in sorted(shares)),
     )
 
 
-def _worth(run: Run, names: Sequence[str], seconds: float) -> dict[str, Any]:
-    """Return what was learnt, and what it was worth."""
-    items, costs, chunked = run.items, run.costs, run.job.batched
-    rival, tasks = costs.client_map(names, items.load, len(items), chunked)
-    lost = max(0.0, seconds - costs.dealt(names, items.load))
-    known = {"platform": costs.star(names), "tasks": tasks}
-    share, error = _computed(run.record.schedule(), costs, names)
-    if error > MOST_WRONG:
-        return known
-    return known | {
-        "client_map": max(share, rival),
-        "client_map_range": (max(share, rival * (1 - error)), max(share, rival * (1 + error))),
-        "pays_from": costs.pays_from(names, items.load / len(items), lost, chunked),
-    }
-
-
-def _computed(schedule: Schedule, costs: Costs, names: Sequence[str]) -> tuple[float, float]:
-    """Return how long a worker computed on average, and how far the learnt costs are from that.
-
-    Whatever deals the items out, the workers compute about as long together: nothing is faster
-    than that, shared equally. The error is relative, of the sums of each worker.
-    """
-    rows = schedule.kind == Activity.COMPUTE
-    busy, off = 0.0, 0.0
-    for name in (name for name in names if name in schedule.machines):
-        own = np.flatnonzero(rows & (schedule.machine == schedule.machines.index(name)))
-        start, end = schedule.start[own], schedule.end[own]
-        order = np.argsort(start)
-        until = np.maximum.accumulate(end[order])
-        before = np.concatenate([[-np.inf], until[:-1]])
-        busy += float(np.maximum(0.0, until - np.maximum(start[order], before)).sum())
-        took = float((end - start).sum())
-        cost = costs[name].compute.cost
-        off += abs(sum(map(cost.of, schedule.amount[own].tolist())) - took)
-    total = float((schedule.end - schedule.start)[rows].sum())
-    return busy / len(names), off / total if total > 0 else np.inf
-
-
-MOST_WRONG = 0.25
-"""The relative error of learnt costs beyond which nothing is said about ``client.map``."""
+def compared(
+    execution: Execution, own: OwnMap | None, threads: Mapping[str, int], batched: bool
+) -> Execution:
+    """Return a run with what the engine's own map would have taken, where that is known."""
+    if own is None:
+        return execution
+    each = {one.name: one.seconds / one.items for one in execution.workers if one.items}
+    usual = sum(each.values()) / max(1, len(each))
+    speeds = {name: usual / max(each.get(name, usual), 1e-12) for name in threads}
+    slots = [
+        speeds[name] if own.in_turn else 1.0
+        for name, count in threads.items()
+        for _ in range(count)
+    ]
+    rival = own.seconds(execution.took, slots, batched)
+    if rival is None:
+        return execution
+    lost = execution.seconds - rival.low
+    more = (rival.high - rival.low) / 2 / len(execution.took)  # seconds of an item
+    middle = (rival.low + rival.high) / 2
+    pays = math.ceil(max(1.0, lost / more)) if more > 0 and not batched else None
+    return replace(
+        execution,
+        own_map=own.name,
+        rival=(rival.low, rival.high),
+        client_map=middle,
+        tasks=rival.tasks,
+        pays_from=len(execution.took) if pays is None and middle > execution.seconds else pays,
+    )
 
 
 class Background:
@@ -173,23 +166,23 @@ class Background:
 
     Parameters
     ----------
-    client, job
-        What runs, and where. Where the job keeps its results is its own affair.
+    place, job
+        Where it runs, and what. Where the job keeps its results is its own affair.
     ended
         Called in the thread, at the end.
     """
 
-    def __init__(self, client: Any, job: DaskJob, ended: Callable[[], object]) -> None:
-        self._loop = client.loop.asyncio_loop
+    def __init__(self, place: Place, job: Job, ended: Callable[[], object]) -> None:
+        self._loop = place.loop
         self._came: list[Execution | BaseException] = []
         self._tasks: list[asyncio.Task[Any]] = []
         self._stopped = Event()
-        arguments = client, job, ended, self._came, self._tasks, self._stopped
+        arguments = place, job, ended, self._came, self._tasks, self._stopped
         self._thread = Thread(target=_run, args=arguments, daemon=True)
         self._thread.start()
 
     def call_soon(self, function: Callable[[], object]) -> None:
-        """Call a function on the client's event loop, unless the client was closed."""
+        """Call a function on the place's event loop, unless that is closed."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function)
 
@@ -215,15 +208,18 @@ class Background:
 class Raised:
     """What items raised, whose failures are noted before their results are kept."""
 
-    def __init__(self, failures: Sequence[Failure]) -> None:
-        self._failures, self._seen = failures, 0
+    def __init__(self, failures: Sequence[Failure], order: Any = None) -> None:
+        self._failures, self._seen, self._order = failures, 0, order
         self._of: dict[int, Failure] = {}
 
     def by(self, item: int) -> BaseException | None:
         """Return what is to be raised for an item, with the worker's traceback as a note."""
         while self._seen < len(self._failures):
             one = self._failures[self._seen]
-            self._of |= dict.fromkeys(range(one.first, one.last + 1), one)
+            places = range(one.first, one.last + 1)
+            if self._order is not None:
+                places = self._order[one.first : one.last + 1].tolist()
+            self._of |= dict.fromkeys(places, one)
             self._seen += 1
         found = self._of.get(item)
         if found is None:
@@ -234,9 +230,13 @@ class Raised:
         return found.error
 
 
+def _on_loop(place: Place, work: Callable[[], Coroutine[Any, Any, Execution]]) -> Execution:
+    return on_loop(place.loop, place.trouble, work)
+
+
 def _run(
-    client: Any,
-    job: DaskJob,
+    place: Place,
+    job: Job,
     ended: Callable[[], object],
     came: list[Execution | BaseException],
     tasks: list[asyncio.Task[Any]],
@@ -248,18 +248,18 @@ def _run(
         tasks.append(task)
         if stopped.is_set():  # before there was a task to cancel
             task.cancel()
-        return await carry_out(client, job)
+        return await carry_out(place, job)
 
     try:
-        came.append(on_loop(client, recorded))
+        came.append(_on_loop(place, recorded))
     except BaseException as error:
         came.append(error)
     ended()
 
 
 def in_order(
-    client: Any,
-    job: DaskJob,
+    place: Place,
+    job: Job,
     held: ExitStack,
     *,
     keep_going: bool,
@@ -278,12 +278,21 @@ def in_order(
         After which ``TimeoutError`` is raised where a result is not there, and the job stopped.
     """
     ready: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
-    raised = Raised(job.failures)
+    order = job.items.order
+    raised = Raised(job.failures, order)
     until = None if seconds is None else time.monotonic() + seconds
     taken = 0
+
+    def keep(first: int, values: Any) -> None:
+        if order is None:
+            ready.put((first, values))
+        else:
+            for item, value in zip(order[first:].tolist(), values, strict=False):
+                ready.put((item, [value]))
+
     job = replace(
         job,
-        keep=lambda first, values: ready.put((first, values)),
+        keep=keep,
         taken=lambda: taken,
     )
 
@@ -313,7 +322,7 @@ def in_order(
                 running.stop()
         checked(running.execution(), keep_going=keep_going)
 
-    running = Background(client, job, lambda: ready.put(None))
+    running = Background(place, job, lambda: ready.put(None))
     found = results()
     next(found)
     return found, running

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv
 from makespan.core.errors import ExecutionError
-from makespan.core.renderers import renderers
-from makespan.core.schedule import WORDS, Activity, Schedule
+from makespan.core.numeric.arrays import Floats
+from makespan.core.schedule import WORDS, Schedule
 from makespan.core.system.startup import optional
 from makespan.divisible.model.platform import Star
 from makespan.execute.dealing.engine import Failure
@@ -21,10 +21,6 @@ from makespan.flow.serialize import as_json, schedule_as_dict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-MOST_SHARES = 12
-"""Workers up to which a run says how much each of them did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +47,15 @@ class Deviation:
     def relative(self) -> float:
         """How much longer it took than planned, relative to the plan."""
         return self.measured / self.planned - 1.0 if self.planned > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerShare:
+    """What a worker did: so many items, in so many seconds of all its threads."""
+
+    name: str
+    items: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -81,15 +86,22 @@ class Execution(Displayable, HasFrame, Exportable):
         Until every worker had returned something, seconds.
     planning
         Spent on sizes of chunks, seconds.
+    own_map
+        What the engine offers itself: ``client.map``, the ``map`` of an executor, Ray's pool.
+    rival
+        Between which seconds that would have ended by the seconds that each item took here: without
+        any loss at tasks, and with what a task of it was measured to lose. None where nobody knows:
+        a run of less than half a second measures nothing.
     client_map
-        About how long ``client.map`` would have taken by the costs that were learnt, seconds; no
-        less than what was computed, shared equally. None where the costs don't fit the run.
-    client_map_range
-        Between which times that lies, by the error of the costs.
+        The middle of these, seconds.
     tasks
         Of how many tasks: the items, or, for a batched function, the best of 16, 64 and 256 chunks.
     pays_from
         From about how many items on that would take longer; None where it never does.
+    took
+        The seconds that each item took its worker, (items,).
+    workers
+        What each worker did, by name.
     platform
         The workers' costs as :func:`makespan.execute.dask.map` learnt them, to plan on.
     """
@@ -102,11 +114,14 @@ class Execution(Displayable, HasFrame, Exportable):
     seconds: float = 0.0
     learning: float = 0.0
     planning: float = 0.0
+    own_map: str = ""
+    rival: tuple[float, float] | None = None
     client_map: float | None = None
-    client_map_range: tuple[float, float] | None = None
     tasks: int = 0
     pays_from: int | None = None
     platform: Star | None = field(default=None, repr=False)
+    took: Floats = field(default_factory=lambda: np.empty(0), repr=False)
+    workers: tuple[WorkerShare, ...] = ()
 
     SUFFIXES: ClassVar[tuple[str, ...]] = (
         ".json", ".csv", ".svg", ".png", ".pdf", ".html", ".trace.json",
@@ -137,34 +152,33 @@ class Execution(Displayable, HasFrame, Exportable):
         return deviations(self.plan.schedule, self.schedule)
 
     def plot(self, *, axes: Sequence[Axes] | None = None, legend: bool = True) -> Sequence[Axes]:
-        """Draw plan and measurement one above the other on the same time axis.
+        """Draw what was measured, below the plan where there was one.
 
-        Machines have the same order in both. A run without a plan is drawn alone.
+        Both have the same time axis, and machines in the same order.
 
         Parameters
         ----------
         axes
-            Two axes to draw into, one for a run without a plan; None makes a new figure with
-            pyplot.
+            The axes to draw into, two where there was a plan; None makes a new figure with pyplot.
         legend
             Whether to draw a legend below.
         """
         from makespan.drawing.gantt.mpl import gantt
         from makespan.flow.picture import picture
 
-        if self.plan is None:
-            ax = None if axes is None else axes[0]
-            return [renderers().plot(self.schedule, ax, legend=legend)]
         if axes is None:
-            plt = optional("matplotlib.pyplot")
-
-            size = (10.0, 2.0 + 1.6 * len(self.schedule.machines))
-            axes = plt.subplots(2, sharex=True, figsize=size, gridspec_kw={"hspace": 0.3})[1]
+            plt, number = optional("matplotlib.pyplot"), 1 if self.plan is None else 2
+            size = (10.0, 2.0 + 0.8 * number * len(self.schedule.machines))
+            options = {"sharex": True, "figsize": size, "gridspec_kw": {"hspace": 0.3}}
+            axes = plt.subplots(number, squeeze=False, **options)[1][:, 0]
             assert axes is not None
+        title = f"measured: makespan {self.measured:.4g} s"
+        if self.plan is None:
+            gantt(picture(self.schedule, title=title), axes[0], legend=legend)
+            return axes
         upper, lower = axes
         known = set(self.plan.problem.machines)
         same = all(machine in known for machine in self.schedule.machines)
-        title = f"measured: makespan {self.measured:.4g} s"
         problem = self.plan.problem if same else None
         above = picture(self.plan)
         below = picture(self.schedule, problem=problem, title=title).with_rows_as(above)
@@ -180,6 +194,8 @@ class Execution(Displayable, HasFrame, Exportable):
             "seconds",
             "learning",
             "planning",
+            "own_map",
+            "rival",
             "client_map",
             "tasks",
             "pays_from",
@@ -188,6 +204,7 @@ class Execution(Displayable, HasFrame, Exportable):
         ]
         return {
             **{name: getattr(self, name) for name in names},
+            "workers": [asdict(worker) for worker in self.workers],
             "events": list(self.events),
             "failures": [str(failure) for failure in self.failures],
             "schedule": schedule_as_dict(self.schedule),
@@ -226,42 +243,43 @@ class Execution(Displayable, HasFrame, Exportable):
         return str(self).split("\n")[1:]
 
     def _tables(self) -> Sequence[Table]:
-        return self.schedule._tables()
+        if not self.workers:
+            return self.schedule._tables()
+        columns: dict[str, Sequence[Any]] = {
+            "worker": [one.name for one in self.workers],
+            "items": [one.items for one in self.workers],
+            "busy, s": [round(one.seconds, 4) for one in self.workers],
+        }
+        return [Table.of(columns, caption="items a worker"), *self.schedule._tables()]
 
-    def _shares(self) -> list[str]:
-        """Return who computed how much, where there are few workers."""
-        rows, of = self.schedule.kind == Activity.COMPUTE, self.schedule
-        done = np.bincount(of.machine[rows], of.amount[rows], minlength=len(of.machines))
-        parts = [f"{of.machines[at]} {done[at]:.6g}" for at in np.flatnonzero(done).tolist()]
-        return [f"each worker's share: {', '.join(parts)}"] if len(parts) <= MOST_SHARES else []
-
-    def _verdict(self) -> str:
-        """Return how ``client.map`` compares, as far as that is known."""
+    def _verdict(self) -> Sequence[str]:
+        """Say what the engine's own map would have taken, where that is known."""
+        if self.rival is None:
+            return ()
         what = "items" if self.tasks == len(self.results) else f"{self.tasks} chunks"
-        call = f"client.map(function, {what})"
-        if self.client_map_range is None:
-            return f"{call}: no estimate; the times of this run vary too much"
-        low, high = self.client_map_range
-        if low > self.seconds:
-            fewest = self.pays_from or 0
-            since = f" from about {fewest:,} items" if 1 < fewest <= len(self.results) else ""
-            verdict = f"makespan is faster{since}"
-        elif high < self.seconds:
-            verdict = "client.map is at least as fast for this function and so many items"
-        else:
-            verdict = "both take about as long"
-        return f"{call} would take about {low:.3g} to {high:.3g} s; {verdict}"
+        low, high = (seconds / max(self.seconds, 1e-9) for seconds in self.rival)
+        times = "as long" if low <= 1.0 <= high else "times as long"
+        between = "about " if times == "as long" else f"{low:.2f} to {high:.2f} "
+        text = (
+            f"{self.own_map}(function, {what}) would take {self.rival[0]:.4g} to "
+            f"{self.rival[1]:.4g} s, {between}{times}"
+        )
+        if high < 1.0:
+            pays = self.pays_from
+            fast = f"{self.own_map} is at least as fast for this function"
+            text += f"; makespan is faster from about {pays:,} items on" if pays else f"; {fast}"
+        return (text,)
 
     def __str__(self) -> str:
         lines = [f"measured {self.measured:.4g} s"]
         if self.predicted and self.error is not None:
             lines[0] += f", predicted {self.predicted:.4g} s ({100 * self.error:+.1f} %)"
-        if self.tasks:
+        if self.workers and self.plan is None:
             lines.append(
                 f"total {self.seconds:.4g} s, of it learning {self.learning:.3g} s, "
                 f"planning {self.planning:.2g} s"
             )
-            lines += [*self._shares(), self._verdict()]
+        lines += self._verdict()
         by_kind: dict[str, list[float]] = {}
         for one in self.errors:
             by_kind.setdefault(one.kind, []).append(one.relative)
