@@ -14,8 +14,10 @@ from benchmarks.headlines import headlines
 ALONE = (
     *(
         "affine_star",
+        "boards",
         "closed_forms",
         "collectives",
+        "experts",
         "frangioni",
         "heft",
         "multi_round",

@@ -216,7 +216,10 @@ def measured(name: str, repeats: int) -> dict[str, list[dict[str, float]]]:
                     order = ["first", "second", *ways[::-1]]
                 for way in order:
                     slow = "slow" in shape
-                    token = str(Path(folder, f"{repeat}-{way}")) if slow else ""
+                    side = "own" if way not in ("first", "second") else "ours"
+                    if name in ("local", "ray"):  # other processes in each call
+                        side = way
+                    token = str(Path(folder, f"{repeat}-{side}")) if slow else ""
                     if way == "first":
                         execute.forget()
                         if name == "dask":

@@ -36,6 +36,11 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"tasks": 6, "machines": 2, "equal_counts": True},
     ],
     "partition": [{"resources": 3, "tasks": 10}, {"resources": 2, "tasks": 8, "energy": True}],
+    "pipeline": [
+        {"stages": 4, "machines": 3},
+        {"stages": 4, "machines": 3, "objective": "makespan", "overlap": False},
+        {"stages": 5, "machines": 3, "objective": "latency", "order": "given"},
+    ],
     "reduction": [{"machines": 4, "segments": 2, "spread": 0.5}],
     "taskgraph": [
         {"size": 2, "machines": 2},

@@ -60,6 +60,13 @@ def _options(kind: str, rng: random.Random) -> dict[str, Any]:
             "preemptive": rng.random() < 0.2,
         },
         "partition": {"resources": rng.randint(2, small), "tasks": size},
+        "pipeline": {
+            "stages": size,
+            "machines": rng.randint(1, small),
+            "objective": rng.choice(("period", "latency", "makespan")),
+            "order": rng.choice(("free", "given")),
+            "overlap": rng.random() < 0.5,
+        },
         "reduction": {
             "machines": small,
             "segments": rng.randint(1, small),

@@ -16,6 +16,8 @@ TIMES = {
     "divisible": {"send", "compute", "return", "release", "deadline"},
     "independent": {"durations", "release"},
     "partition": {"costs", "time", "cost", "deadline"},
+    "pipeline": {"work", "durations", "data", "latency", "input", "output"}
+    | {"period_limit", "latency_limit"},
     "reduction": {
         *("latency", "transfer", "reduce", "message_overhead", "transfer_per_byte"),
         *("reduce_per_byte", "reduce_overhead"),

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import given, strategies as st
 from makespan import IndependentTasks, balance as one_file, solve
 from makespan.balance import balance, get_seqlen_balanced_partitions, rebalance_experts
 from makespan.independent import micro_batches, place_experts
+from makespan.independent.experts import lower_bound
 from tests.numbers import amounts
 from tests.oracles.independent_experts import least_load
 from tests.thorough import up_to
@@ -129,7 +131,7 @@ def test_ranks_get_a_sample_each_where_sizes_differ():
     """The signature in use; what it can't share is refused."""
     groups = get_seqlen_balanced_partitions([50, 1, 1, 1], 3, equal_size=False)
     assert sorted(map(len, groups)) == [1, 1, 2]
-    for samples, ranks, equal in (([1, 2], 3, False), ([1, 2, 3], 2, True)):
+    for samples, ranks, equal in (([1, 2], 3, False), ([1, 2, 3], 2, True), ([1], 0, True)):
         with pytest.raises(ValueError, match=f"{ranks} can't share {len(samples)} samples out"):
             get_seqlen_balanced_partitions(samples, ranks, equal_size=equal)
 
@@ -177,6 +179,7 @@ def test_placements_are_least_of_all(seed):
     loads = [float(rng.randint(0, 30)) for _ in range(rng.randint(2, 5))]
     found = place_experts(loads, devices=3, slots=2)
     least = least_load(loads, devices=3, slots=2)
+    assert lower_bound(loads, 3, 2) <= least * (1 + 1e-9)
     assert found.load == pytest.approx(least)
     assert found.optimal
     (row,), _, _ = rebalance_experts([loads], 6, 1, 1, 3)
@@ -220,6 +223,21 @@ def test_tables_come_back_as_they_were_given():
     assert [table.tolist() for table in arrays] == list(lists)
 
 
+def test_tensors_come_back_as_tensors(monkeypatch):
+    """By the ``asarray`` of the library that their type is of: as PyTorch has it."""
+    library = ModuleType("tensors")
+    library.Tensor = type(
+        "Tensor", (list,), {"__module__": "tensors.core", "tolist": lambda self: [*self]}
+    )
+    library.asarray = library.Tensor
+    monkeypatch.setitem(sys.modules, "tensors", library)
+    weight = library.Tensor([library.Tensor([3, 2, 1, 1])])
+    tables = rebalance_experts(weight, 6, 1, 1, 2)
+    assert all(type(table) is library.Tensor for table in tables)
+    assert list(tables[0]) == rebalance_experts([[3, 2, 1, 1]], 6, 1, 1, 2)[0]
+    assert balance(library.Tensor([3, 2, 1, 1]), 2) == balance([3, 2, 1, 1], 2)
+
+
 def test_replicas_may_share_a_device_where_there_is_no_other():
     """One device; or it is asked for."""
     assert sorted(rebalance_experts([[3, 1]], 4, 1, 1, 1)[0][0]) in ([0, 0, 0, 1], [0, 0, 1, 1])
@@ -228,8 +246,14 @@ def test_replicas_may_share_a_device_where_there_is_no_other():
 
 
 def test_slots_that_are_not_shared_evenly_are_refused():
+    """Nor are layers of different lengths, or a placement of other experts."""
     with pytest.raises(ValueError, match="num_replicas: 7 slots for 4 experts"):
         rebalance_experts([[1, 2, 3, 4]], 7, 1, 1, 2)
+    with pytest.raises(ValueError, match="num_replicas: 4 slots for 0 experts"):
+        rebalance_experts([[1, 2], [1]], 4, 1, 1, 2)
+    for current in ([[0, 1, 5, 0]], [], [[0, 0, 0, 0]]):
+        with pytest.raises(ValueError, match="current: it has a row of all 2 experts"):
+            rebalance_experts([[1, 2]], 4, 1, 1, 2, current=current)
 
 
 # ---- micro-batches

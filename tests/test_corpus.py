@@ -30,8 +30,8 @@ from makespan.lab.journal import Journal
 
 CORPUS = Path(__file__).parent / "corpus"
 PLANS = (".plan.json", ".plan.npz")
-BESIDE = ("read.json", "tpu.csv")
-"""What was read, and a file that a problem names."""
+BESIDE = ("read.json", "tpu.csv", "layers.csv")
+"""What was read, and files that problems name."""
 
 
 def as_result(path: Path) -> Any:

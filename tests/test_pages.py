@@ -93,7 +93,10 @@ PAGES = {
     if any(form in ("python", "sh") and ">>>" not in text for form, text in code(page))
     and page.name not in ELSEWHERE
 }
-KINDS = ("partition.md", "taskgraph.md", "reduction.md", "independent.md", "divisible_rounds.md")
+KINDS = (
+    "partition.md", "taskgraph.md", "reduction.md", "independent.md", "pipeline.md",
+    "divisible_rounds.md",
+)  # fmt: skip
 """Pages whose sessions are run by the tests of their kinds, with their tables of methods."""
 SESSIONS = [
     page

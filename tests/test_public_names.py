@@ -98,6 +98,16 @@ def test_every_name_resolves_and_is_documented():
         assert name == "__version__" or value.__doc__
 
 
+@pytest.mark.parametrize("place", [*PUBLIC, "makespan.execute.dask", "makespan.execute.mpi"])
+def test_every_name_has_an_example(place):
+    """In its docstring; of a module, in one of a function or in its own."""
+    module = import_module(place)
+    for name in set(module.__all__) - {"__version__"}:
+        value = getattr(module, name)
+        within = vars(value).values() if inspect.ismodule(value) else ()
+        assert any(">>> " in (inspect.getdoc(each) or "") for each in (value, *within)), name
+
+
 def test_no_module_bears_the_name_of_a_public_function():
     """``makespan.solve`` is the function, whatever is imported first."""
     functions = {name for name in makespan.__all__ if name[0].islower()}

@@ -10,6 +10,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+import makespan
 from tests.browser import Browser, chromium
 
 ROOT = Path(__file__).parents[1]
@@ -99,10 +100,41 @@ def test_pictures_are_what_is_drawn_today(tmp_path: Path) -> None:
     for draw in module("images").SURE:
         draw(tmp_path)
     drawn = sorted(tmp_path.iterdir())
-    assert len(drawn) == 7
+    assert len(drawn) == 8
     for path in drawn:
         kept = ROOT / "docs" / "images" / path.name
         assert TEXTS.findall(path.read_text("utf-8")) == TEXTS.findall(kept.read_text("utf-8"))
+
+
+def test_every_public_name_has_a_page() -> None:
+    """Of its own, also where names of files are told apart without regard to capitals."""
+    pytest.importorskip("mkdocs")
+    reference = module("reference")
+    pages = [page for group in reference.in_nav()[1:] for each in group.values() for page in each]
+    paths = [path for page in pages for path in page.values()]
+    names = {name for page in pages for name in page}
+    assert set(makespan.__all__) - {"__version__"} <= names
+    assert {"map", "calibrate", "tuned", "fractions", "graphs"} <= names
+    assert len({path.lower() for path in paths}) == len(paths) > 80
+
+
+@pytest.mark.thorough
+def test_what_examples_make_is_drawn() -> None:
+    """The code beside a picture of the reference makes it."""
+    pytest.importorskip("mkdocs")
+    reference = module("reference")
+    for name in reference.DRAWN:
+        code, drawn = reference._drawn("makespan", name)
+        assert code.startswith("makespan.save(")
+        assert drawn.startswith(b"<svg")
+
+
+def test_each_table_is_in_an_area() -> None:
+    """And in one only."""
+    pytest.importorskip("mkdocs")
+    generate = module("generate")
+    found = [path.stem for paths in generate._areas().values() for path in paths]
+    assert sorted(found) == sorted(path.stem for path in generate.TABLES)
 
 
 def test_what_stands_behind_sections_of_a_docstring_is_told_before() -> None:
@@ -209,6 +241,6 @@ def test_the_file_to_copy_is_offered_as_it_is() -> None:
     hook = module("generate")
     source = ROOT / "src" / "makespan" / "balance.py"
     assert hook.downloads() == {"balance.py": source.read_bytes()}
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="balance.md"))
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="balance.md"), meta={})
     text = (ROOT / "docs" / "balance.md").read_text("utf-8")
     assert "[balance.py](balance.py)" in hook.on_page_markdown(text, page, None, None)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -17,18 +17,38 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import makespan
-from makespan._public import PUBLIC, names_of
 from makespan.core.inputs.rules import GREATEST, LEAST
 from makespan.flow.kinds import KINDS, kind_named
 
+os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")  # of the theme: thirty lines about the future
+sys.path.insert(0, str(Path(__file__).parent))  # where mkdocs finds no modules of hooks
+import reference
+
 ROOT = Path(__file__).parents[2]
 SOURCE = "https://github.com/makespan/makespan/blob/main/"
+TABLES = sorted((ROOT / "docs" / "benchmarks").glob("*.md"))
+AREAS = {
+    "Divisible loads": "affine|closed|divisible|dlt|multi_round|prices|trees",
+    "Partition": "partition",
+    "Task graphs": "auckland|heft|saga|stg|taskgraph",
+    "Collectives": "allreduce|collective|mpi|reduction",
+    "Independent tasks": "fanjul|frangioni",
+    "Dask": "dask",
+}
+AREAS["Scale, start-up, studio"] = f"(?!{'|'.join(AREAS.values())})"
+"""Of each area the beginnings of its tables' names."""
+FOUND = (("figures.md", 0.5), ("reference/", 0.5), ("changelog", 0.2), ("notebooks/", 1))
+"""How much search prefers pages to others, by their place; the guide is found first."""
 DOWNLOADS = {"src/makespan/balance.py": "balance.py"}
 """Files that are copied from the site, and where they are on it."""
 UPWARDS = re.compile(r"\]\(((?:\.\./)+)([\w./-]+)\)")
 """Links of a page to what is above it."""
-FIGURE = re.compile(r"\]\(benchmarks/(\w+)\.md\)")
+FIGURE = re.compile(r"\]\(((?:\.\./)*)benchmarks/(\w+)\.md\)")
 """Links to a table of measurements."""
+EMPTY = re.compile(r"<th[^>]*></th>")
+"""Heads of columns that have no name, which screen readers would read."""
+ALONE = re.compile(r'(?<!>)(<img [^>]*src="([^":]+)"[^>]*>)(?!</a>)')
+"""Pictures that lead nowhere."""
 DOI = re.compile(r"\bdoi:(10\.\d+/[^\s<]+)")
 UNITS = re.compile(
     r"(?<=\d) (?=(?:[mµ]?s|[kMG]B|%)[ ,)]|of \d)|(?<=\d of) (?=\d)|"
@@ -44,17 +64,34 @@ TYPED = re.compile(r"<p>((?:[A-Z_]+=\S+ )?makespan [^<]*|[^<]*\S {2,}\S[^<]*)</p
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
     pages = {
-        "reference/python.md": api(),
         "reference/commands.md": COMMANDS,
         "reference/methods.md": "".join(methods()),
         "reference/forms.md": "".join(forms()),
         "figures.md": "".join(figures()),
+        **dict(tables()),
         "changelog.md": _of_the_root("CHANGELOG.md"),
         "contributing.md": _of_the_root("CONTRIBUTING.md"),
     }
     for path, text in {**pages, **downloads()}.items():
         files.append(File.generated(config, path, content=text))
+    for file in reference.pages(config):
+        files.append(file)
     return files
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """List the pages of names and of tables in the navigation, below their own index."""
+    listed = {reference.INDEX: {"Python": reference.in_nav()}, "figures.md": {"Tables": by_area()}}
+
+    def filled(entry: Any) -> Any:
+        if isinstance(entry, dict):
+            return {title: filled(found) for title, found in entry.items()}
+        if isinstance(entry, list):
+            return [filled(each) for each in entry]
+        return listed.get(entry, entry)
+
+    config.nav = filled(config.nav)
+    return config
 
 
 def downloads() -> dict[str, bytes]:
@@ -64,7 +101,12 @@ def downloads() -> dict[str, bytes]:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Point links that leave the folder of pages to the source, those to tables to their page."""
-    depth = page.file.src_uri.count("/")
+    place = page.file.src_uri
+    depth = place.count("/")
+    if "search" not in page.meta:
+        page.meta["search"] = {"boost": next((at for end, at in FOUND if place.startswith(end)), 2)}
+    if place.startswith("figures/"):
+        page.meta["search"] = {"exclude": True}
 
     def pointed(link: re.Match[str]) -> str:
         outside = link[1].count("../") > depth
@@ -72,16 +114,23 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return f"]({link[1][3:]}{DOWNLOADS[link[2]]})"
         return f"]({SOURCE}{link[2]})" if outside else link[0]
 
-    return FIGURE.sub(r"](figures.md#\1)", UPWARDS.sub(pointed, markdown))
+    return FIGURE.sub(r"](\1figures/\2.md)", UPWARDS.sub(pointed, markdown))
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Show examples of commands as they are typed; let identifiers of works lead to them."""
+    """Show examples of commands as they are typed; let works and pictures lead to themselves."""
+    html = EMPTY.sub("<td></td>", html)
+    html = ALONE.sub(r'<a href="\2" title="The picture alone">\1</a>', html)
     if page.file.src_uri == "reference/commands.md":
         return TYPED.sub(r"<pre><code>\1</code></pre>", html)
     if page.file.src_uri == "references.md":
         return DOI.sub(r'<a href="https://doi.org/\1">doi:\1</a>', html)
     return html
+
+
+def on_post_page(html: str, page: Page, config: MkDocsConfig) -> str:
+    """Name the theme's dialog for those who do not see it."""
+    return html.replace('role="dialog"', 'role="dialog" aria-label="Search"')
 
 
 def _of_the_root(name: str) -> str:
@@ -106,73 +155,11 @@ TITLES = {
     "divisible": ("Divisible loads", "divisible.md", "divisible-loads"),
     "independent": ("Independent tasks", "independent.md", "independent-tasks"),
     "partition": ("Partition", "partition.md", "partition"),
+    "pipeline": ("Pipelines", "pipeline.md", "in-files"),
     "reduction": ("Collectives", "reduction.md", "collectives"),
     "taskgraph": ("Task graphs", "taskgraph.md", "task-graphs"),
 }
 """Of each kind the title, the page, and the section on its files."""
-
-API = {
-    "Problems": "DivisibleLoad Partition TaskGraph Reduction IndependentTasks",
-    "What problems are made of": (
-        "Star Worker Master Affine Convex Price Tree TreeNode Source Sources Dag Network "
-        "Interconnect"
-    ),
-    "From a problem to a plan": (
-        "solve methods lower_bound check compare simulate sensitivity Noise plot"
-    ),
-    "Files": "read_problem read_result save",
-    "What comes back": (
-        "Result Schedule Bound Report Violation Comparison Comparisons Simulation Sensitivity"
-    ),
-    "Experiments": (
-        "Experiment Grid read_experiment experiment records Record Results report Overview"
-    ),
-    "Errors": (
-        "MakespanError InputError ProblemError MethodError FileError InvalidSchedule "
-        "ExecutionError MissingExtra"
-    ),
-}
-OTHERS = {
-    "The file to copy": "makespan.balance",
-    "On Dask": "makespan.execute.dask",
-    "On MPI": "makespan.execute.mpi",
-}
-
-
-def api() -> str:
-    """Return the page of all public names; it knows if one is missing."""
-    listed = {name for names in API.values() for name in names.split()}
-    missing = set(makespan.__all__) - listed - {"__version__"}
-    if missing:
-        raise ValueError(f"the page of the API names no group for {sorted(missing)}")
-    parts = ["# Python\n\nWhat `import makespan` offers. Times are in seconds everywhere.\n"]
-    for title, names in API.items():
-        parts.append(f"\n## {title}\n\n")
-        parts += [_entry(getattr(makespan, name), name) for name in names.split()]
-    for place in PUBLIC:
-        if place != "makespan":
-            parts += _place(f"In `{place}`", place, names_of(place))
-    for title, place in OTHERS.items():
-        parts += _place(title, place, import_module(place).__all__)
-    return "".join(parts)
-
-
-def _place(title: str, place: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield what is imported from a place beside ``makespan`` itself."""
-    home = import_module(place)
-    above, _, own = place.rpartition(".")
-    yield f"\n## {title}\n\n`from {above} import {own}`\n\n::: {place}\n    options:\n"
-    for option in ("members", "show_root_heading", "show_root_toc_entry"):
-        yield f"      {option}: false\n"
-    yield "\n"
-    for name in names:
-        yield _entry(getattr(home, name), name)
-
-
-def _entry(thing: Any, name: str) -> str:
-    if isinstance(thing, ModuleType):
-        return f"::: {thing.__name__}\n\n"
-    return f"::: {thing.__module__}.{getattr(thing, '__qualname__', name)}\n\n"
 
 
 def methods() -> Iterator[str]:
@@ -280,21 +267,43 @@ def _plural(said: str) -> str:
 
 
 def figures() -> Iterator[str]:
-    """Yield the page of all measurements, each as its benchmark printed it."""
+    """Yield the page of the first figures to look at, which leads to the tables."""
     yield "# Figures\n\nEach table is what its script in `benchmarks/` printed on a quiet machine "
-    yield "with two cores; peers and limits are measured in the same run. The first ones to look "
-    yield "at, reckoned from the tables:\n\n| what | found |\n|---|---|\n"
+    yield "with two cores. Peers and limits are measured in the same run. The first figures to "
+    yield "look at, reckoned from the tables:\n\n| what | found |\n|---|---|\n"
     sys.path.append(str(ROOT))
     for one in import_module("benchmarks.headlines").headlines():
-        yield UNITS.sub("\N{NO-BREAK SPACE}", f"| [{one.what}](#{one.page}) | {one.found} |\n")
-    yield '\n<div class="figures" markdown>\n\n'
-    for path in sorted((ROOT / "docs" / "benchmarks").glob("*.md")):
-        text = path.read_text("utf-8")
-        title, _, rest = text.partition("\n")
-        rest = UNITS.sub("\N{NO-BREAK SPACE}", re.sub("^#", "##", rest, flags=re.MULTILINE))
+        found = UNITS.sub("\N{NO-BREAK SPACE}", one.found)
+        yield f"| [{one.what}](figures/{one.page}.md) | {found} |\n"
+    for area, paths in _areas().items():
+        yield f"\n## {area}\n\n"
+        for path in paths:
+            title = path.read_text("utf-8").partition("\n")[0].removeprefix("# ")
+            yield f"- [{title}](figures/{path.stem}.md)\n"
+
+
+def tables() -> Iterator[tuple[str, str]]:
+    """Yield a page for each table of measurements, as its benchmark printed it."""
+    for path in TABLES:
+        title, _, rest = path.read_text("utf-8").partition("\n")
+        rest = UNITS.sub("\N{NO-BREAK SPACE}", rest)
         rest = NAMES.sub(lambda name: " ".join(_lines(name[0])), rest)
-        yield f"#{title} {{#{path.stem}}}\n" + rest + "\n"
-    yield "</div>\n"
+        text = f'{title}\n\n<div class="figures" markdown>\n{rest}\n</div>\n'
+        yield f"figures/{path.stem}.md", text
+
+
+def by_area() -> list[Any]:
+    """Return the tables as the navigation lists them."""
+    found = {area: [f"figures/{path.stem}.md" for path in each] for area, each in _areas().items()}
+    return ["figures.md", *({area: each} for area, each in found.items())]
+
+
+def _areas() -> dict[str, list[Path]]:
+    """Return the tables of each area, by the beginnings of their names."""
+    return {
+        area: [path for path in TABLES if re.match(begins, path.stem)]
+        for area, begins in AREAS.items()
+    }
 
 
 def _lines(name: str) -> list[str]:

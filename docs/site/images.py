@@ -56,9 +56,23 @@ def rounds(folder: Path) -> None:
         makespan.save(makespan.solve(problem, method=method), folder / f"rounds-{name}.svg")
 
 
-SURE: tuple[Callable[[Path], None], ...] = (lecture, reductions)
+def gpus(folder: Path) -> None:
+    """Draw the front of time and energy of the batch over unlike GPUs."""
+    batch = ROOT / "examples" / "mixed_gpus" / "gpus.csv"
+    front = makespan.read_problem(batch, tasks=512, objective="pareto", interpolation="linear")
+    makespan.save(makespan.solve(front), folder / "gpus-front.svg", view="front")
+
+
+def allreduce(folder: Path) -> None:
+    """Draw who sends to whom in an all-reduce of four machines."""
+    times = {"machines": 4, "segments": 2, "latency": 1, "transfer": 1, "reduce": 1}
+    result = makespan.solve(Reduction(**times, collective="all-reduce"))
+    makespan.save(result, folder / "allreduce.svg", view="graph")
+
+
+SURE: tuple[Callable[[Path], None], ...] = (lecture, reductions, allreduce)
 """Those that are the same whenever they are drawn."""
 
 if __name__ == "__main__":
-    for draw in (*SURE, rounds):
+    for draw in (*SURE, rounds, gpus):
         draw(Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES)

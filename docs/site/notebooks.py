@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import jupytext
+from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -27,6 +28,10 @@ ROOT = Path(__file__).parents[2]
 NOTEBOOKS = ROOT / "docs" / "notebooks"
 PICTURES = (".svg", ".png")
 SHOWN = (*PICTURES, ".html")
+GALLERY = "gallery"
+"""The notebook whose pictures stand together at its head, too."""
+HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+IMAGE = re.compile(r'<img [^>]*src="([^"]+)"')
 TERMINAL = re.compile(r"\x1b\[[0-9;]*m")
 LONGEST = 60  # seconds of a cell
 shown: dict[str, str] = {}
@@ -53,22 +58,38 @@ def told(path: Path, source: str) -> dict[str, str | bytes]:
     name = path.stem
     files: dict[str, str | bytes] = {f"{name}.ipynb": jupytext.writes(notebook, fmt="ipynb")}
     parts = []
+    pictures: dict[str, str] = {}
+    heading: list[str] = []
     with TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "examples").symlink_to(ROOT / "examples")
         for cell in run(notebook, folder):
             if cell.cell_type == "markdown":
                 parts.append(cell.source)
+                heading = HEADING.findall(cell.source)[-1:] or heading
                 continue
             parts.append(f"```python\n{cell.source}\n```")
             for output in [*outputs(cell.outputs), *written(folder, name, files)]:
                 key = f"OUTPUT-{len(shown)}-OF-{name}"
                 shown[key] = f'<div class="output">{output}</div>'
                 parts.append(key)
+                if heading and (found := IMAGE.search(output)):
+                    pictures.setdefault(heading[0], found[1])
     title, _, rest = "\n\n".join(parts).partition("\n")
     note = f"Run when this page was made; [{name}.ipynb]({name}.ipynb) is the same for Jupyter."
+    if name == GALLERY:
+        shown[f"OUTPUT-0-OF-{name}-cards"] = "".join(cards(pictures))
+        rest = f"\n\nOUTPUT-0-OF-{name}-cards\n\n{rest}"
     files[f"{name}.md"] = f"{title}\n\n{note}\n{{ .notebook }}\n{rest}\n"
     return files
+
+
+def cards(pictures: dict[str, str]) -> Iterator[str]:
+    """Yield pictures that lead to the sections of their names, side by side."""
+    yield '<div class="cards">'
+    for title, source in pictures.items():
+        yield f'<a href="#{slugify(title, "-")}"><img alt="" src="{source}">{escape(title)}</a>'
+    yield "</div>"
 
 
 def run(notebook: Any, folder: Path) -> Iterator[Any]:

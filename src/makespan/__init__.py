@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         save as save,
     )
     from makespan.flow.kinds import methods as methods
+    from makespan.flow.microbatches import bubble as bubble, microbatches as microbatches
     from makespan.flow.plot import plot as plot
     from makespan.flow.result import Result as Result
     from makespan.flow.sensitivity import sensitivity as sensitivity
@@ -68,6 +69,8 @@ if TYPE_CHECKING:
     from makespan.lab.run import Results as Results, experiment as experiment, records as records
     from makespan.lab.statement import read_experiment as read_experiment
     from makespan.partition.problem import Partition as Partition
+    from makespan.pipeline.model.stages import Stage as Stage
+    from makespan.pipeline.problem import Pipeline as Pipeline
     from makespan.reduction.problem import Reduction as Reduction
     from makespan.taskgraph.model.dag import Dag as Dag
     from makespan.taskgraph.model.network import Network as Network

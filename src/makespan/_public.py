@@ -46,6 +46,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.lab.statement": ("read_experiment",),
         "makespan.flow.files.files": ("read_problem", "read_result", "save"),
         "makespan.flow.kinds": ("methods",),
+        "makespan.flow.microbatches": ("bubble", "microbatches"),
         "makespan.flow.plot": ("plot",),
         "makespan.flow.result": ("Result",),
         "makespan.flow.sensitivity": ("sensitivity",),
@@ -54,6 +55,8 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.lab.overview": ("Overview", "report"),
         "makespan.independent.problem": ("IndependentTasks",),
         "makespan.partition.problem": ("Partition",),
+        "makespan.pipeline.model.stages": ("Stage",),
+        "makespan.pipeline.problem": ("Pipeline",),
         "makespan.reduction.problem": ("Reduction",),
         "makespan.taskgraph.model.dag": ("Dag",),
         "makespan.taskgraph.model.network": ("Network",),
@@ -75,6 +78,9 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "makespan.partition": {
         "makespan.partition.model.curves": ("Curve", "Samples"),
+    },
+    "makespan.pipeline": {
+        "makespan.pipeline.formats": ("options_for", "read_layers"),
     },
     "makespan.reduction": {
         "makespan.reduction.notebook": ("estimate", "evaluate"),

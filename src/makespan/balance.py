@@ -1,7 +1,6 @@
 """Even groups: samples over ranks, experts over devices.
 
-One file that needs the standard library alone: copy it into any tree (MIT licence, the makespan
-developers). It takes lists, arrays and tensors; the same input has the same answer.
+One file that needs the standard library alone, to copy into any tree. MIT licence, makespan.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ Limits = tuple[Sequence[int], Sequence[int]]  # of the number of items of each g
 Move = tuple[int, int, int]  # an item, the group that it leaves, and that where it goes
 WITHIN, ENOUGH = 2e-5, 3e-4  # shares by which groups, and devices, may end above their bound
 GAIN, ROUNDING = 0.01, 1e-12  # the share of what is above the bound that is worth a change
-OFFERED, PARTNERS = 20, 12  # items of a group whose pairs are tried, and groups that they are for
-SPARE, TRIES = 6, 600  # experts that may give up a replica, and numbers of replicas
+OFFERED, PARTNERS, SPARE, TRIES = 20, 12, 6, 600  # items, groups, experts, counts that are tried
 
 
 def balance(
@@ -67,11 +65,9 @@ def balance(
 
 
 def get_seqlen_balanced_partitions(seqlen_list: Any, k_partitions: int, equal_size: bool) -> Groups:
-    """Return the samples of each rank; with ``equal_size``, all ranks get equally many.
-    Raises ``ValueError`` where there are fewer samples than ranks, or they can't be equally many.
-    """
+    """Return each rank's samples, equally many with ``equal_size``, or raise ``ValueError``."""
     samples = len(seqlen_list)
-    if samples < k_partitions or (equal_size and samples % k_partitions):
+    if not 0 < k_partitions <= samples or (equal_size and samples % k_partitions):
         raise ValueError(f"k_partitions: {k_partitions} can't share {samples} samples out")
     return balance(seqlen_list, k_partitions, "equal" if equal_size else {"least": 1})
 
@@ -104,21 +100,24 @@ def rebalance_experts(
     duplicates, mapper
         Whether a device may have an expert twice; what maps layers, such as ``executor.map``.
 
-    Raises ``ValueError`` where an argument is not allowed. Source: EPLB (DeepSeek 2025), whose
-    interface it is, and where the heaviest gets one more; local search goes on from there.
+    Raises ``ValueError`` where an argument is not allowed. Source: after EPLB (DeepSeek 2025).
 
     >>> rebalance_experts([[600, 560, 120, 120, 20, 10, 10, 10]], 16, 1, 1, 8)[2]
     [[4, 3, 1, 3, 1, 1, 2, 1]]
     """
     rows = [numbers(f"weight[{layer}]", row) for layer, row in enumerate(weight)]
-    experts = len(rows[0]) if rows else 0
+    experts = len(rows[0]) if len({*map(len, rows)}) == 1 else 0
     nodes, groups = (num_nodes, num_groups) if num_groups % num_nodes == 0 else (1, 1)
-    if num_replicas % num_gpus or num_gpus % nodes or experts % groups or num_replicas < experts:
+    uneven = num_replicas % num_gpus or num_gpus % nodes or experts % groups
+    if uneven or not 0 < experts <= num_replicas:
         raise ValueError(f"num_replicas: {num_replicas} slots for {experts} experts can't be even")
     known = [None] * len(rows) if current is None else [list(map(int, row)) for row in current]
+    held = {(len(row), *sorted({*row})) for row in known if row is not None}
+    if len(known) != len(rows) or held - {(num_replicas, *range(experts))}:
+        raise ValueError(f"current: it has a row of all {experts} experts for each layer of weight")
     shape = groups, nodes, num_gpus // nodes, num_replicas // num_gpus
-    place = partial(_layer, shape=shape, steps=(within, price, duplicates))
-    placed = list(mapper(place, rows, known))
+    steps = within, price, duplicates
+    placed = list(mapper(partial(_layer, shape=shape, steps=steps), rows, known))
     slots: list[Groups] = [[[] for _ in range(experts)] for _ in placed]
     for row, of in zip(placed, slots, strict=True):
         for slot, expert in enumerate(row):
@@ -361,7 +360,8 @@ class _Exchanges:
         below = top * (1 - ROUNDING)
         for two, three in permutations([g for _, g in self.ranking[:PARTNERS] if g != one], 2):
             between = [weights[item] for item in self.groups[two]]
-            for gone, come in product(self.groups[one], self.groups[three]):
+            ends = [self.groups[g][:: max(1, len(self.groups[g]) // OFFERED)] for g in (one, three)]
+            for gone, come in product(*ends):
                 low = load[two] + weights[gone] - below
                 high = below - load[three] + weights[come]
                 if low >= high or top - weights[gone] + weights[come] >= below:

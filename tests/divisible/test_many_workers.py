@@ -9,7 +9,7 @@ import pytest
 
 from makespan import DivisibleLoad, Star, solve
 from makespan.core.errors import TooLarge
-from makespan.divisible.one_round import selection
+from makespan.divisible.one_round import subsets
 from makespan.divisible.one_round.ending_together import AffineCosts
 from makespan.divisible.rates.shares import equal_finish_shares
 
@@ -34,8 +34,8 @@ def test_rates_of_those_behind(many: int) -> None:
     rng = np.random.default_rng(1)
     send, compute = rng.uniform(0.1, 1.0, 45), rng.uniform(0.5, 2.0, 45)
     costs = AffineCosts(send_fixed=send, send=send, compute_fixed=send, compute=compute)
-    with patch.object(selection, "MANY", many):
-        rates = selection._suffix_rates(costs)
+    with patch.object(subsets, "MANY", many):
+        rates = subsets._suffix_rates(costs)
     for first in range(45):
         begin = first if many else first - first % 2
         behind = begin + np.argsort(send[begin:])

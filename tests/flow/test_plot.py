@@ -4,20 +4,27 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import matplotlib as mpl
+import matplotlib.image
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from makespan import save
+from makespan import Dag, IndependentTasks, Network, Reduction, TaskGraph, save, solve
 from makespan.core.errors import FileError, InputError
-from makespan.core.schedule import Schedule
+from makespan.core.picture import Curves, Line
+from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Objective, Status
 from makespan.divisible.model.machines import Worker
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
-from makespan.flow.picture import picture, title_of
+from makespan.drawing.diagram.curves import curves_svg
+from makespan.drawing.diagram.draw import diagram_svg
+from makespan.drawing.diagram.layout import lay_out
+from makespan.drawing.text import short
+from makespan.flow.picture import drawing, picture, title_of
 from makespan.flow.plot import plot, svg
 from makespan.flow.result import Result
 
@@ -132,7 +139,7 @@ def test_bare_schedule_is_drawn_without_its_problem():
     assert [row.lanes for row in drawn.rows] == [("send",), ("compute",), ("compute",)]
     assert drawn.title == "makespan 12 s"
     assert [mark.label for mark in drawn.marks] == ["makespan"]
-    assert [row.note for row in drawn.rows] == ["", "busy 75 %", "busy 41.7 %"]
+    assert [row.note for row in drawn.rows] == ["", "3, busy 75 %", "1, busy 41.7 %"]
 
 
 def test_schedule_with_its_problem_is_drawn_by_its_kind():
@@ -258,3 +265,94 @@ def test_svg_needs_no_matplotlib(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_pictures_are_as_wide_as_asked(tmp_path):
+    """In inches: SVG has 96 units an inch, images have their dots; a page has no width."""
+    result = plan()
+    save(result, tmp_path / "plan.svg", width=5)
+    assert ElementTree.parse(tmp_path / "plan.svg").getroot().get("width") == "480"
+    save(result, tmp_path / "star.svg", view="platform", width=5)
+    root = ElementTree.parse(tmp_path / "star.svg").getroot()
+    _, _, across, down = map(float, root.get("viewBox").split())
+    assert float(root.get("width")) == 480
+    assert float(root.get("height")) == pytest.approx(480 * down / across, rel=1e-3)
+    for view in ("gantt", "platform"):
+        save(result, tmp_path / "plan.png", view=view, width=4)
+        image = mpl.image.imread(tmp_path / "plan.png")
+        assert image.shape[1] == pytest.approx(4 * 144, abs=1)
+    with pytest.raises(InputError, match=r"width: 0\.1 is not allowed"):
+        save(result, tmp_path / "plan.svg", width=0.1)
+    with pytest.raises(InputError, match="width"):
+        save(result, tmp_path / "plan.html", width=5)
+
+
+def test_layers_stand_side_by_side_on_slides(tmp_path):
+    """A chain goes down, and across in landscape."""
+    chain = Dag(dict.fromkeys("abcd", 1.0), [("a", "b", 1.0), ("b", "c", 1.0), ("c", "d", 1.0)])
+    problem = TaskGraph(chain, Network.complete(speeds=[1.0, 1.0]))
+    shapes = []
+    for landscape in (False, True):
+        save(problem, tmp_path / "graph.svg", landscape=landscape)
+        view = ElementTree.parse(tmp_path / "graph.svg").getroot().get("viewBox").split()
+        boxes = ElementTree.parse(tmp_path / "graph.svg").iter("{http://www.w3.org/2000/svg}rect")
+        tops = {box.get("y") for box in boxes}
+        shapes.append((float(view[3]), len(tops)))
+    assert shapes[0][0] > shapes[1][0]
+    assert shapes[0][1] > shapes[1][1]
+
+
+def test_short_plans_are_in_milliseconds():
+    """The axis and the marks; the coordinates of matplotlib stay seconds."""
+    star = Star([Worker(send=1e-3, compute=3e-3)])
+    result = solve(DivisibleLoad(load=4, platform=star))
+    ax = plot(result, ax=Figure().add_subplot())
+    assert ax.get_xlabel() == "time (ms)"
+    assert any("makespan" in text and "16" in text for text in texts(ax))
+    assert ax.get_xlim()[1] == pytest.approx(0.016, rel=0.1)
+    assert "time (ms)" in svg(result)
+
+
+def test_machines_that_send_in_circles_stand_in_one():
+    """An all-reduce has no root, and no line of it is behind a box; a reduce has its root."""
+    times = {"machines": 4, "segments": 2, "latency": 1, "transfer": 1, "reduce": 1}
+    ring = drawing(solve(Reduction(**times, collective="all-reduce")), "graph")
+    places = lay_out(ring)
+    assert ring.nodes.bold is None
+    assert not places.unlabelled
+    assert "the root" not in diagram_svg(ring)
+    assert len({round(top) for _, top, _, _ in places.boxes.tolist()}) > 2
+    tree = drawing(solve(Reduction(**times)), "graph")
+    assert tree.nodes.x is None
+    assert "the root" in diagram_svg(tree)
+
+
+def test_colours_of_tasks_have_a_legend():
+    """The machines are named; tasks are counted in whole numbers."""
+    result = solve(IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2]))
+    drawn = svg(result, view="tasks")
+    assert all(f">{name}</text>" in drawn for name in ("M1", "M2"))
+    ax = plot(result, view="tasks", ax=Figure().add_subplot())
+    assert [entry.get_text() for entry in ax.get_legend().get_texts()] == ["M1", "M2"]
+    assert all(tick == int(tick) for tick in ax.get_xticks())
+
+
+def test_points_of_a_long_front_are_seen_one_by_one():
+    """Every point can be chosen; those on others are not drawn."""
+    curve = Line(name="front", x=np.arange(900.0), y=900.0 - np.arange(900.0), look="points")
+    drawn = curves_svg(Curves(lines=[curve], across="makespan (s)", up="energy"))
+    points = [part for part in drawn.split("<g ") if 'class="point"' in part]
+    seen = [part for part in points if 'opacity="0"' not in part]
+    assert len(points) == 900
+    assert 20 < len(seen) < 200
+
+
+def test_a_run_bears_the_labels_of_a_plan():
+    """Chunks have their amounts, machines what they computed in all."""
+    star = Star([Worker(send=1, compute=3), Worker(send=2, compute=5)])
+    schedule = solve(DivisibleLoad(load=10, platform=star)).schedule
+    drawn = picture(schedule)
+    rows = schedule.rows_of(Activity.COMPUTE)
+    amounts = [short(float(schedule.amount[row])) for row in rows.tolist()]
+    assert [drawn.labels[row] for row in rows.tolist()] == amounts
+    assert {row.note.partition(",")[0] for row in drawn.rows if row.note} == set(amounts)

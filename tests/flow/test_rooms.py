@@ -172,6 +172,27 @@ def test_independent() -> None:
     )  # fmt: skip
 
 
+def test_pipeline() -> None:
+    """Every room of ``makespan.pipeline``."""
+    from makespan.pipeline import (  # fmt: skip
+        answer,
+        bounds,
+        file,
+        generate,
+        methods,
+        pictures,
+        problem,
+        referee,
+        timing,
+    )
+
+    enter(
+        problem.Pipeline, answer, bounds, file, generate, methods, pictures, referee, timing,
+        beside=file, replayed=timing, weighty=timing, coloured=pictures, choosing=pictures,
+        limiting=bounds,
+    )  # fmt: skip
+
+
 def test_partition() -> None:
     """Every room of ``makespan.partition``."""
     from makespan.partition import (  # fmt: skip

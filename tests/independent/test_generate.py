@@ -88,3 +88,9 @@ def test_what_machines_cannot_be_is_refused(options, place):
     """With its place."""
     with pytest.raises(ProblemError, match=place):
         generate(rng(1), **options)
+
+
+def test_counts_may_be_equal():
+    """The option of what is generated."""
+    assert generate(rng(), tasks=5, equal_counts=True).counts == "equal"
+    assert generate(rng(), tasks=5).counts is None

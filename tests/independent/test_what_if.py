@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from makespan import IndependentTasks, InputError, Partition, sensitivity, solve
+from makespan.independent.what_if import copies
 
 
 def least(table):
@@ -48,3 +49,17 @@ def test_kinds_without_an_answer():
     result = solve(Partition(tasks=2, costs=[[0.0, 1.0, 2.0]] * 2))
     with pytest.raises(InputError, match="partition problems have no answer to what if"):
         sensitivity(result)
+
+
+def test_a_copy_has_the_limits_of_its_machine():
+    """It may run nothing where the others have a least number; with equal counts it runs tasks."""
+    listed = IndependentTasks(2, [4, 3, 2, 1], counts={"least": 1, "most": [3, 2]})
+    (first, second), _ = copies(listed, listed.machines, named=True)
+    assert first.problem.counts == {"least": [1, 1, 0], "most": [3, 2, 3]}
+    assert second.problem.counts == {"least": [1, 1, 0], "most": [3, 2, 2]}
+    assert first.optional
+    equal = IndependentTasks(2, [4, 3, 2, 1], counts="equal", sizes=[1, 1, 1, 1], capacity=[2, 3])
+    (only, other), _ = copies(equal, equal.machines, named=True)
+    assert only.problem.counts == "equal"
+    assert other.problem.capacity.tolist() == [2, 3, 3]
+    assert not only.optional

@@ -148,6 +148,17 @@ def file_option(*names: str, says: str, **more: Any) -> Callable[[Function], Fun
     return click.option(*names, type=click.Path(), help=says, **{"metavar": "FILE", **more})
 
 
+INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72}
+
+
+def inches(context: click.Context, parameter: click.Parameter, given: str | None) -> float | None:
+    """Return a width such as ``3.3in`` in inches."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(in|cm|mm|pt)\s*", given or "")
+    if given is not None and found is None:
+        raise click.BadParameter(f"{given!r} is not a width such as 3.3in, 8.4cm or 240pt")
+    return None if found is None else float(found[1]) * INCHES[found[2]]
+
+
 def output(says: str, *, several: bool = False) -> Callable[[Function], Function]:
     """Return the option that names the file to be written, or files where there may be several."""
     if several:

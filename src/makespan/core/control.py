@@ -40,12 +40,8 @@ class Control:
     log_steps
         Whether :meth:`step` keeps what it is given.
 
-    Attributes
-    ----------
-    incumbent
-        The best solution of earlier methods on the same problem, to start from.
-    interrupted
-        Whether the user asked to stop; set from a signal handler.
+    ``incumbent``: the best solution of earlier methods on the same problem, to start from.
+    ``interrupted``: whether the user asked to stop; set from a signal handler.
     """
 
     def __init__(
@@ -104,17 +100,10 @@ class Control:
     def claim(self, seconds: float, what: str) -> None:
         """Refuse what can't be stopped and would end too late, before it is begun.
 
-        Parameters
-        ----------
-        seconds
-            How long it takes, estimated from the sizes of the input.
-        what
-            What takes them, for the message: ``"the programme of 1,000 workers"``.
+        ``seconds``: how long it takes, estimated from the sizes of the input. ``what``: what takes
+        them, for the message: ``"the programme of 1,000 workers"``.
 
-        Raises
-        ------
-        TooLarge
-            If that is more than the limit leaves, and :data:`GRACE` seconds.
+        Raises TooLarge if that is more than the limit leaves, and :data:`GRACE` seconds.
         """
         left = self.remaining
         if left is not None and seconds > left + GRACE:
@@ -139,7 +128,6 @@ class Control:
             self._steps.append(Step(text=step) if isinstance(step, str) else step)
 
     def begin(self, method: str) -> None:
-        """Start the step log of a method."""
         self._steps = self._steps_of[method] = []
 
     @contextmanager
@@ -213,14 +201,8 @@ Value = TypeVar("Value")
 def watched(work: Callable[[], Value], look: Callable[[], None], stop: Callable[[], None]) -> Value:
     """Return what ``work`` returns, which doesn't hold the interpreter, or raise what it raises.
 
-    Parameters
-    ----------
-    work
-        What is done in another thread.
-    look
-        Called now and then meanwhile; limits and Ctrl-C reach this thread.
-    stop
-        Asks the work to end soon; called again until it has.
+    ``work``: what is done in another thread. ``look``: called now and then meanwhile; limits and
+    Ctrl-C reach this thread. ``stop``: asks the work to end soon; called again until it has.
     """
     results: list[Value] = []
     failures: list[BaseException] = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Any
 
 from makespan.core.errors import Mistake, ProblemError
@@ -120,13 +121,18 @@ def as_price(cost: Any) -> Affine:
     return as_affine(cost)
 
 
+def convert(machine: Any, **costs: Callable[[Any], Affine]) -> None:
+    """Make costs of what was given for fields of a frozen object; None stays where it may stand."""
+    for each in fields(machine):
+        given = getattr(machine, each.name)
+        if each.name in costs and not (given is None and each.default is None):
+            object.__setattr__(machine, each.name, costs[each.name](given))
+
+
 def as_affine(cost: Any) -> Affine:
     """Return ``cost`` as an :class:`Affine`: a number is a cost per unit, a pair is both parts.
 
-    Raises
-    ------
-    ProblemError
-        If it grows faster beyond some size.
+    Raises ProblemError if it grows faster beyond some size.
 
     >>> as_affine(3.0)
     Affine(fixed=0.0, per_unit=3.0)

@@ -95,6 +95,13 @@ class MakespanError(Exception):
 
     ``execution`` holds what a run on a cluster had brought when it ended so, an ``Execution`` of
     the engine; else None.
+
+    >>> import makespan
+    >>> try:
+    ...     makespan.Noise("normal", -1)
+    ... except makespan.MakespanError as error:
+    ...     print(type(error).__name__)
+    ProblemError
     """
 
     execution: PartialExecution | None = None
@@ -126,6 +133,13 @@ class InputError(MakespanError, ValueError):
     """What was given can't be used; ``mistakes`` lists everything that was found.
 
     The message shows as many of them as anybody would read.
+
+    >>> import makespan
+    >>> try:
+    ...     makespan.IndependentTasks(machines=0, durations=[3, -2])
+    ... except makespan.InputError as error:
+    ...     print([mistake.place for mistake in error.mistakes])
+    ['machines', 'durations[1]']
     """
 
     def __init__(self, mistakes: str | Sequence[Mistake], heading: str = "") -> None:
@@ -168,15 +182,38 @@ def headed(heading: str) -> Iterator[None]:
 
 
 class ProblemError(InputError):
-    """A problem breaks its own statement; all its mistakes are reported together."""
+    """A problem breaks its own statement; all its mistakes are reported together.
+
+    >>> import makespan
+    >>> makespan.IndependentTasks(machines=2, durations=[3, -2])
+    Traceback (most recent call last):
+        ...
+    makespan.core.errors.ProblemError: durations[1]: -2 is negative; a duration is 0 or more seconds
+    """
 
 
 class FileError(InputError):
-    """A file can't be read, is not what it claims to be, or can't be written."""
+    """A file can't be read, is not what it claims to be, or can't be written.
+
+    >>> import makespan
+    >>> makespan.read_problem("there-is-none.toml")
+    Traceback (most recent call last):
+        ...
+    makespan.core.errors.FileError: there-is-none.toml: there is no such file
+    """
 
 
 class MethodError(MakespanError):
-    """There is no such method or option, or the method does not apply to the problem."""
+    """There is no such method or option, or the method does not apply to the problem.
+
+    >>> import makespan
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> try:
+    ...     makespan.solve(tasks, method="heft")
+    ... except makespan.MethodError as error:
+    ...     print(str(error).partition(";")[0])
+    there is no method 'heft' for independent problems
+    """
 
 
 class TooLarge(MethodError):
@@ -184,8 +221,18 @@ class TooLarge(MethodError):
 
 
 class MissingExtra(MakespanError, ImportError):
-    """An optional dependency is not installed; the message says which extra brings it."""
+    """An optional dependency is not installed; the message says which extra brings it.
+
+    >>> import makespan
+    >>> issubclass(makespan.MissingExtra, ImportError)
+    True
+    """
 
 
 class ExecutionError(MakespanError):
-    """A plan could not be run to its end."""
+    """A plan could not be run to its end.
+
+    >>> import makespan
+    >>> makespan.ExecutionError("two items failed").execution is None
+    True
+    """

@@ -288,10 +288,7 @@ class Kind:
     ) -> Problem:
         """Build the problem from the contents of a file; others that it names are in ``folder``.
 
-        Raises
-        ------
-        ProblemError
-            With every mistake found.
+        Raises ProblemError with every mistake found.
         """
         room: Any = self.file
         if folder is not None and offers(room, ReadsFolder):

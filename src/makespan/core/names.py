@@ -49,17 +49,17 @@ class Numbered(Sequence[str]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Numbered):
-            return (self._prefix, self._count, self._first) == (
-                other._prefix,
-                other._count,
-                other._first,
-            )
+            return self._parts == other._parts
         if isinstance(other, Sequence) and not isinstance(other, str):
             return len(other) == len(self) and all(a == b for a, b in zip(self, other, strict=True))
         return NotImplemented
 
+    @property
+    def _parts(self) -> tuple[str, int, int]:
+        return self._prefix, self._count, self._first
+
     def __hash__(self) -> int:
-        return hash((self._prefix, self._count, self._first))
+        return hash(self._parts)
 
     def __repr__(self) -> str:
         return f"Numbered({self._prefix!r}, {self._count}, first={self._first})"
@@ -75,7 +75,6 @@ class Numbered(Sequence[str]):
 
 
 def index_by_name(names: Sequence[str]) -> dict[str, int]:
-    """Return the index of each name."""
     return {name: index for index, name in enumerate(names)}
 
 

@@ -248,10 +248,7 @@ def as_noise(noise: Noise | float | Mapping[str, Any]) -> Noise:
     """Return ``noise`` as a :class:`Noise`: a number is a normal relative error per activity, a
     table has its parameters.
 
-    Raises
-    ------
-    ProblemError
-        If it is not allowed.
+    Raises ProblemError if it is not allowed.
 
     >>> as_noise({"distribution": "gamma", "error": 0.3}) == Noise("gamma", 0.3)
     True
@@ -329,7 +326,6 @@ def _plain(errors: Any) -> Any:
 
 
 def _listed(errors: Any) -> Any:
-    """Return tables and columns as those of files."""
     if isinstance(errors, Mapping):
         return {key: _listed(each) for key, each in errors.items()}
     return [_listed(each) for each in errors] if isinstance(errors, tuple) else errors

@@ -109,6 +109,8 @@ class Diagram:
         Lines below.
     members
         The items of each box, where a box stands for many.
+    landscape
+        Whether layers stand from left to right, whatever their shape; for slides.
     """
 
     nodes: Nodes
@@ -121,6 +123,7 @@ class Diagram:
     dashed: str = ""
     notes: tuple[str, ...] = ()
     members: Sequence[Integers] = ()
+    landscape: bool = False
 
     def items_of(self, node: int) -> list[int]:
         """Return the tasks or machines that a box stands for."""
@@ -132,7 +135,7 @@ class Diagram:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Line:
-    """A line of :class:`Curves`: its points, and those of them that were chosen.
+    """A line of :class:`Curves`: its points, those that were chosen, and those that were given.
 
     ``look`` is ``line``, ``steps`` (after each point), ``points`` or ``bars``.
     """
@@ -143,6 +146,7 @@ class Line:
     look: str = "line"
     chosen: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     labels: Sequence[str] = ()
+    given: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -112,7 +112,13 @@ class Methods(tuple[Applicability, ...], Displayable, HasFrame):
         if not others:
             return "\n".join(_listed(able))
         blocks = [["these apply", *_listed(able)]] if able else []
-        blocks.append(["these do not", *_reasons(others)])
+        width = max(len(verdict.name) for verdict in others)
+        reasons = [
+            f"  {verdict.name if not index else '':<{width}}  {reason}"
+            for verdict in others
+            for index, reason in enumerate(verdict.reasons)
+        ]
+        blocks.append(["these do not", *reasons])
         return "\n\n".join("\n".join(block) for block in blocks)
 
     __repr__ = __str__
@@ -165,22 +171,13 @@ def _listed(verdicts: Sequence[Applicability]) -> list[str]:
     return lines
 
 
-def _reasons(verdicts: Sequence[Applicability]) -> list[str]:
-    width = max(len(verdict.name) for verdict in verdicts)
-    return [
-        f"  {verdict.name if not index else '':<{width}}  {reason}"
-        for verdict in verdicts
-        for index, reason in enumerate(verdict.reasons)
-    ]
-
-
 _REGISTER: dict[str, dict[str, Method]] = {}
 
 
 def register(
-    kind: str,
+    kind: str = "",
     *,
-    name: str,
+    name: str = "",
     needs: tuple[Need, ...] = (),
     reach: tuple[Need, ...] = (),
     proves: str | None = None,
@@ -188,11 +185,16 @@ def register(
     complexity: str,
     source: str,
 ) -> Callable[[Run], Run]:
-    """Register the decorated function as a method for problems of ``kind``."""
+    """Register the decorated function as a method called ``name`` for problems of ``kind``.
+
+    A method in the folder of its kind, called as its function is, needs to say neither.
+    """
 
     def decorate(run: Run) -> Run:
-        _REGISTER.setdefault(kind, {})[name] = Method(
-            name=name,
+        called = name or run.__name__.replace("_", "-")
+        methods = _REGISTER.setdefault(kind or run.__module__.split(".")[1], {})
+        methods[called] = Method(
+            name=called,
             run=run,
             needs=needs,
             reach=reach,
@@ -216,10 +218,7 @@ def methods_of(kind: str) -> tuple[Method, ...]:
 def find_method(kind: str, name: str) -> Method:
     """Return the method of ``kind`` called ``name``, importing its file alone.
 
-    Raises
-    ------
-    MethodError
-        If there is none; the message names the nearest.
+    Raises MethodError if there is none; the message names the nearest.
     """
     _load(kind, name)
     known = _REGISTER.get(kind, {})

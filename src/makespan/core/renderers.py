@@ -43,5 +43,4 @@ def register_renderers(renderers: Renderers) -> None:
 
 
 def renderers() -> Renderers:
-    """Return what draws."""
     return _registered

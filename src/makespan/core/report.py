@@ -27,6 +27,14 @@ class Violation:
         The times at which it happened, seconds.
     excess
         By how much the rule is broken, in the unit of the rule (seconds, load, counts).
+
+    >>> import makespan
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> plan = makespan.solve(tasks).schedule
+    >>> shorter = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 1])
+    >>> [found] = makespan.check(shorter, plan).violations
+    >>> found.rule, found.excess
+    ('work', 1.0)
     """
 
     rule: str
@@ -57,6 +65,12 @@ class Report:
     """The referee's verdict: ``ok``, or the violations.
 
     At most a fixed number of violations of each rule is listed; ``omitted`` counts the others.
+
+    >>> import makespan
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> report = makespan.check(makespan.solve(tasks))
+    >>> report.ok, str(report)
+    (True, 'valid, ends at 6')
     """
 
     violations: tuple[Violation, ...] = ()
@@ -100,6 +114,16 @@ class InvalidSchedule(MakespanError):
     """The referee refused a schedule; ``report`` holds its violations.
 
     ``planned`` says that a method of makespan made it, which is makespan's own mistake.
+
+    >>> import makespan
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> plan = makespan.solve(tasks).schedule
+    >>> shorter = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 1])
+    >>> try:
+    ...     makespan.check(shorter, plan).raise_if_invalid()
+    ... except makespan.InvalidSchedule as error:
+    ...     print([violation.rule for violation in error.report.violations])
+    ['work']
     """
 
     def __init__(

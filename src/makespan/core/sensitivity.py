@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from makespan.core.display import Displayable, HasFrame, Table, counted
@@ -82,6 +82,13 @@ class Sensitivity(Displayable, HasFrame):
         What copies of machines are worth.
     notes
         What could not be answered, and what to keep in mind.
+
+    >>> import makespan
+    >>> workers = [makespan.Worker(send=1, compute=3), makespan.Worker(send=2, compute=5)]
+    >>> plan = makespan.solve(makespan.DivisibleLoad(load=10, platform=makespan.Star(workers)))
+    >>> rates = makespan.sensitivity(plan).rates
+    >>> [(rate.cost, round(rate.change, 3)) for rate in rates[:2]]
+    [('load', 2.8), ('send.fixed', 1.0)]
     """
 
     objective: str
@@ -108,13 +115,9 @@ class Sensitivity(Displayable, HasFrame):
         return rate.change * rate.value / self.value if self.value else None
 
     def _columns(self) -> Mapping[str, Sequence[Any]]:
-        return {
-            "machine": [each.machine for each in self.rates],
-            "cost": [each.cost for each in self.rates],
-            "value": [each.value for each in self.rates],
-            "change": [each.change for each in self.rates],
-            "share": [self._share(each) for each in self.rates],
-        }
+        names = ("machine", "cost", "value", "change")
+        columns = {name: [getattr(each, name) for each in self.rates] for name in names}
+        return {**columns, "share": [self._share(each) for each in self.rates]}
 
     def _facts(self) -> Sequence[str]:
         return [
@@ -155,21 +158,14 @@ class Sensitivity(Displayable, HasFrame):
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for a file."""
-        rates = [
-            {"machine": each.machine or None, "cost": each.cost, "value": each.value}
-            | {"change": each.change, "share": self._share(each)}
-            for each in self.rates
-        ]
-        additions = [
-            {"machine": each.machine, "value": each.value, "bound": each.bound}
-            | {"change": each.change}
-            for each in self.additions
-        ]
         return {
             "objective": self.objective,
             "value": self.value,
-            "rates": rates,
-            "additions": additions,
+            "rates": [
+                {**asdict(each), "machine": each.machine or None, "share": self._share(each)}
+                for each in self.rates
+            ],
+            "additions": [asdict(each) for each in self.additions],
             "notes": list(self.notes),
         }
 

@@ -32,6 +32,13 @@ class Simulation(Displayable, HasFrame):
         What the durations were disturbed by.
     seed
         The seed, or None where a generator was given.
+
+    >>> import makespan
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> noise = makespan.Noise("normal", 0.1)
+    >>> runs = makespan.simulate(makespan.solve(tasks), noise=noise, repetitions=50, rng=1)
+    >>> len(runs.makespans), runs.nominal
+    (50, 6.0)
     """
 
     makespans: Floats
@@ -151,10 +158,7 @@ NUMBERS_AT_ONCE = 4_000_000
 class Replay:
     """The decisions of a plan: when it ends for factors on the durations of its rows.
 
-    Parameters
-    ----------
-    end
-        Takes one factor a row and returns the makespan, seconds.
+    ``end``: takes one factor a row and returns the makespan, seconds.
     """
 
     end: Callable[[Floats], float]

@@ -31,6 +31,11 @@ class Bound:
         What the bound is called.
     source
         Where it is proved.
+
+    >>> import makespan
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> makespan.lower_bound(tasks)
+    Bound(value=6.0, name='average load', source='McNaughton 1959')
     """
 
     value: float

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
-KEPT_STATES = ("placed", "zeroed", "refused")
-"""States that last; others, such as ``ready``, are those of one step."""
 MAX_ROWS = 12
 """Rows of a table beside a step."""
 MAX_COLUMNS = 8
@@ -45,7 +43,8 @@ class Step:
         The same as a row of a table, which ``--log`` prints: a value for each name.
     items, edges
         Tasks (or segments) and edges in a state, by index: ``ready``, ``chosen``, ``placed``,
-        ``examined``, ``dominant``, ``zeroed``, ``refused``; see :data:`KEPT_STATES`.
+        ``examined``, ``dominant``, ``zeroed``, ``refused``. The states ``placed``,
+        ``zeroed`` and ``refused`` last; others are those of one step.
     groups
         Items and the cluster that each is in from now on.
     slots
@@ -148,10 +147,7 @@ WORDS = {dict: "a table", str: "a text", LIST: "a list", int: "a whole number"}
 def step_of(data: Any) -> Step:
     """Return the step that a file holds; its cells stand in no file.
 
-    Raises
-    ------
-    ValueError
-        If it is not what :meth:`makespan.core.steps.Step.as_dict` gives.
+    Raises ValueError if it is not what :meth:`makespan.core.steps.Step.as_dict` gives.
 
     >>> step = Step(text="a", items={"ready": (1, 2)}, groups={3: 0})
     >>> step_of(step.as_dict()) == step

@@ -79,7 +79,6 @@ def _of_sources(problem: DivisibleLoad, platform: Sources, schedule: Schedule) -
 
 
 def _served(schedule: Schedule) -> Integers:
-    """Return who is sent load, by their first send."""
     peers = schedule.peer[schedule.rows_of(Activity.SEND)]
     return peers[np.sort(np.unique(peers, return_index=True)[1])]
 

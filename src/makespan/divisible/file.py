@@ -80,10 +80,7 @@ PLAIN = tuple(
 def read(data: Mapping[str, Any]) -> DivisibleLoad:
     """Build the problem from the contents of a file.
 
-    Raises
-    ------
-    ProblemError
-        With every mistake found, each with its place in the file.
+    Raises ProblemError with every mistake found, each with its place in the file.
 
     >>> read({"kind": "divisible", "load": 1.0, "platform": {"topology": "star", "workers": [
     ...     {"send": 1.0, "compute": 3.0}]}}).machines

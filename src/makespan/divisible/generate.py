@@ -9,7 +9,7 @@ import numpy as np
 from makespan.core.costs import Affine
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import Rule, whole
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats
 from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star
 from makespan.divisible.model.sources import Source, Sources
@@ -168,17 +168,12 @@ def _tree(
         compute[0] = np.inf
     for name in ("send_per_unit", "send_fixed"):
         columns[name][0] = 0.0
-    parent = _parents(rng, len(compute), children)
-    return DivisibleLoad(load=load, platform=Tree.from_arrays(parent=parent, **columns))
-
-
-def _parents(rng: np.random.Generator, count: int, children: int) -> Integers:
-    parent = np.full(count, -1, dtype=np.int64)
+    parent = np.full(len(compute), -1, dtype=np.int64)
     room = [0] * children  # each node stands here once for every child it may still get
-    for node in range(1, count):
+    for node in range(1, len(compute)):
         chosen = int(rng.integers(len(room)))
         parent[node] = room[chosen]
         room[chosen] = room[-1]
         room.pop()
         room.extend([node] * children)
-    return parent
+    return DivisibleLoad(load=load, platform=Tree.from_arrays(parent=parent, **columns))

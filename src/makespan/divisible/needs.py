@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -28,16 +29,21 @@ def is_given(*names: str) -> Unmet:
     return unmet
 
 
-def nonzero(*columns: str) -> Unmet:
-    """Return a test that names the first machine with a positive entry in one of the columns."""
+def _without(wrong: Callable[[Any], Any], end: int, *columns: str) -> Unmet:
+    """Return a test that names the first entry that is wrong, if one at an end of its range is."""
 
     def unmet(problem: DivisibleLoad) -> str | None:
         for name in columns:
-            if _range(problem, name)[1] > 0:
-                return _entry(problem, name, getattr(problem.platform, name) > 0)
+            if wrong(_range(problem, name)[end]):
+                return _entry(problem, name, wrong(getattr(problem.platform, name)))
         return None
 
     return unmet
+
+
+def nonzero(*columns: str) -> Unmet:
+    """Return a test that names the first machine with a positive entry in one of the columns."""
+    return _without(lambda entry: entry > 0, 1, *columns)
 
 
 def positive(*columns: str) -> Unmet:
@@ -45,14 +51,11 @@ def positive(*columns: str) -> Unmet:
 
     The master is asked, too, for what it computes with.
     """
+    of_workers = _without(lambda entry: entry == 0, 0, *columns)
 
     def unmet(problem: DivisibleLoad) -> str | None:
-        for name in columns:
-            if _range(problem, name)[0] == 0:
-                return _entry(problem, name, getattr(problem.platform, name) == 0)
-        if problem.is_star and problem.master_computes and problem.star.master_cost.per_unit == 0:
-            return "platform.master.compute.per_unit is 0"
-        return None
+        own = problem.is_star and problem.master_computes and not problem.star.master_cost.per_unit
+        return of_workers(problem) or ("platform.master.compute.per_unit is 0" if own else None)
 
     return unmet
 
@@ -69,15 +72,6 @@ def _range(problem: DivisibleLoad, name: str) -> tuple[float, float]:
         return problem.platform.range_of(name)
     column = getattr(problem.platform, name)
     return column.min(initial=np.inf), column.max(initial=-np.inf)
-
-
-def _finite(column: str) -> Unmet:
-    def unmet(problem: DivisibleLoad) -> str | None:
-        if _range(problem, column)[0] == np.inf:
-            return None
-        return _entry(problem, column, np.isfinite(getattr(problem.platform, column)))
-
-    return unmet
 
 
 def _fixed_costs(problem: DivisibleLoad) -> str | None:
@@ -154,10 +148,10 @@ ONE_ROUND = Need("one round", is_one_of("rounds", 1))
 ONE_SEND_AT_A_TIME = Need("one send at a time (ports 1 or 2)", is_one_of("ports", 1, 2))
 DIVISIBLE = Need("a load that can be cut anywhere", is_one_of("integral", False))
 ANY_WORKERS = Need("use = 'any'", is_one_of("use", "any"))
-NO_MEMORY = Need("no memory limits", _finite("memory"))
+NO_MEMORY = Need("no memory limits", _without(np.isfinite, 0, "memory"))
 AFFINE_WORK = Need("affine computing costs", _beyond)
 NO_RELEASE = Need("no release times", nonzero("release"))
-NO_WORKER_DEADLINES = Need("no deadlines of workers", _finite("deadline"))
+NO_WORKER_DEADLINES = Need("no deadlines of workers", _without(np.isfinite, 0, "deadline"))
 NO_BUDGET = Need("no budget", is_given("budget"))
 NO_GIVEN_LOADS = Need("loads that are not given", is_given("loads"))
 NO_GIVEN_ORDER = Need("an order that is not given", is_given("order", "activation", "transfers"))
@@ -277,10 +271,9 @@ ORDERED_ONE_ROUND = (
     *map(_or_transfers, (FOR_MAKESPAN, DIVISIBLE, NO_GIVEN_LOADS, NO_RELEASE)),
     *map(_or_transfers, (NO_WORKER_DEADLINES, NO_BUDGET, AFFINE_WORK)),
 )
+GIVEN = (A_STAR, A_MASTER, A_LOAD)
 SEQUENCE_OF_CHUNKS = (
-    A_STAR,
-    A_MASTER,
-    A_LOAD,
+    *GIVEN,
     NO_RETURNS,
     ONE_SEND_AT_A_TIME,
     DIVISIBLE,
@@ -292,9 +285,7 @@ OPEN_ROUNDS = condition(
     "rounds = 'auto'", lambda problem: problem.rounds == "auto", "rounds are given"
 )
 POLICY = (
-    A_STAR,
-    A_MASTER,
-    A_LOAD,
+    *GIVEN,
     SOME_LOAD,
     WHOLE_LOAD,
     NO_DEADLINE,
@@ -322,9 +313,7 @@ UNIFORM_ROUNDS = (
     Need("positive costs per unit", positive("send_per_unit", "compute_per_unit")),
 )
 ROUNDS_WITH_RETURNS = (
-    A_STAR,
-    A_MASTER,
-    A_LOAD,
+    *GIVEN,
     RETURNS,
     DIVISIBLE,
     ANY_WORKERS,

@@ -76,7 +76,6 @@ def _diagram(
 
 
 def sent(schedule: Schedule) -> Floats:
-    """Return how much each machine receives."""
     rows = schedule.rows_of(Activity.SEND)
     sent = np.zeros(len(schedule.machines))
     np.add.at(sent, schedule.peer[rows], schedule.amount[rows])

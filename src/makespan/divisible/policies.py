@@ -115,8 +115,6 @@ EXPECTED = Rule("an expected error is 0 or more")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Policy:
-    """A policy for one problem."""
-
     problem: DivisibleLoad
     rule: int  # how large the chunks are: FIXED, GUIDED, FACTORING or WEIGHTED
     size: float = 0.0  # the chunk of the rule ``FIXED``, units

@@ -16,6 +16,7 @@ from makespan.drawing.diagram.curves import FIGURE, curves_on, curves_svg
 from makespan.drawing.diagram.draw import Sheet, diagram_svg
 from makespan.drawing.gantt.layout import MAX_ROWS
 from makespan.drawing.gantt.svg import gantt_svg
+from makespan.drawing.svg import resized
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,26 +90,31 @@ def panel_image(part: Part, width: float, suffix: str) -> bytes:
 
 LARGEST = 40.0
 """Inches of a figure, at most."""
+PIXELS = 1000.0
+"""The width of a Gantt chart."""
 
 
 def as_svg(
     what: Picture | Drawn,
     *,
-    width: float = 1000.0,
+    width: float | None = None,
     max_rows: int = MAX_ROWS,
     legend: bool = True,
     on_page: bool = False,
 ) -> str:
     """Return a picture as an SVG element.
 
-    ``width``, ``max_rows`` and ``legend`` are those of Gantt charts; diagrams and curves are as
-    large as they need, and have the colours of the page around them if ``on_page``.
+    ``max_rows`` and ``legend`` are those of Gantt charts. Without a ``width`` diagrams and curves
+    are as large as they need; they have the colours of the page around them if ``on_page``.
     """
     if isinstance(what, Picture):
-        return gantt_svg(what, width=width, max_rows=max_rows, legend=legend)
-    if isinstance(what, Curves):
-        return curves_svg(what, on_page=on_page)
-    return diagram_svg(what, on_page=on_page)
+        return gantt_svg(what, width=width or PIXELS, max_rows=max_rows, legend=legend)
+    made = (
+        curves_svg(what, on_page=on_page)
+        if isinstance(what, Curves)
+        else diagram_svg(what, on_page=on_page)
+    )
+    return made if width is None else resized(made, width)
 
 
 def on_axes(
@@ -118,23 +124,27 @@ def on_axes(
     max_rows: int = MAX_ROWS,
     legend: bool = True,
     figure: Figure | None = None,
+    width: float | None = None,
 ) -> Axes:
     """Draw a picture with matplotlib into ``ax``, or into new axes that fill a ``figure``.
 
-    The figure gets the size that the picture needs; without one, pyplot makes it.
+    The figure gets the size that the picture needs, or is ``width`` inches wide; without one,
+    pyplot makes it.
     """
     if isinstance(what, Picture):
         from makespan.drawing.gantt.mpl import FigureFrame, gantt
 
         if ax is None:
-            frame = FigureFrame.of(what, max_rows=max_rows, legend=legend)
+            asked = {} if width is None else {"inches": width}
+            frame = FigureFrame.of(what, max_rows=max_rows, legend=legend, **asked)
             figure = _sized(figure, frame.size)
             figure.subplots_adjust(**frame.margins)
             ax = figure.add_subplot()
         return gantt(what, ax, max_rows=max_rows, legend=legend)
     if isinstance(what, Curves):
         if ax is None:
-            figure = _sized(figure, FIGURE)
+            across, up = FIGURE
+            figure = _sized(figure, FIGURE if width is None else (width, up * width / across))
             figure.set_layout_engine("constrained")
             ax = figure.add_subplot()
         return curves_on(what, ax)
@@ -143,7 +153,7 @@ def on_axes(
     sheet = Sheet.of(what)
     if ax is None:
         inches = sheet.width / POINTS, sheet.height / POINTS
-        scale = min(1.0, LARGEST / max(inches))
+        scale = min(1.0, LARGEST / max(inches)) if width is None else width / inches[0]
         ax = _sized(figure, (scale * inches[0], scale * inches[1])).add_axes((0.0, 0.0, 1.0, 1.0))
     return draw_on(sheet, ax)
 

@@ -194,6 +194,15 @@ class Canvas:
         )
 
 
+def resized(drawing: str, width: float) -> str:
+    """Return an SVG element that is shown so many pixels wide, in proportion."""
+
+    def scaled(size: re.Match[str]) -> str:
+        return f'width="{number(width)}" height="{number(float(size[2]) * width / float(size[1]))}"'
+
+    return re.sub(r'width="([\d.]+)" height="([\d.]+)"', scaled, drawing, count=1)
+
+
 def stacked(drawings: Sequence[str]) -> str:
     """Return SVG elements below each other as one."""
     if len(drawings) == 1:

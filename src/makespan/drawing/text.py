@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from unicodedata import combining, east_asian_width
 
@@ -55,6 +55,34 @@ def elided(text: str, size: float, width: float) -> str:
             break
         head, tail = head + front, tail + (not front)
     return f"{text[:head]}…{text[len(text) - tail :]}"
+
+
+def elided_apart(texts: Sequence[str], size: float, width: float) -> list[str]:
+    """Return texts, shortened where they must be, and so that those that differ still do.
+
+    >>> elided_apart([f"gpu-node-{i}.cluster.example.org" for i in (1, 2)], 10.0, 100.0)
+    ['gpu-node-1.clust…', 'gpu-node-2.clust…']
+    """
+    found = [elided(text, size, width) for text in texts]
+    alike: dict[str, set[str]] = {}
+    for text, shown in zip(texts, found, strict=True):
+        alike.setdefault(shown, set()).add(text)
+    for index, text in enumerate(texts):
+        same = alike[found[index]]
+        if len(same) == 1:
+            continue
+        first = _alike(same)
+        last = max(map(len, same)) - _alike({each[::-1] for each in same})
+        room = next(n for n in range(len(text), 0, -1) if text_width(text[:n], size) < width * 0.9)
+        begin = 0 if last <= room else min(first, max(0, last - room))
+        found[index] = f"{'…' * (begin > 0)}{text[begin : begin + room]}…"
+    return found
+
+
+def _alike(texts: set[str]) -> int:
+    """Return how many characters all texts begin with."""
+    columns = enumerate(zip(*texts, strict=False))
+    return next((at for at, found in columns if len(set(found)) > 1), min(map(len, texts)))
 
 
 def short(value: float, digits: int = 4) -> str:
@@ -151,6 +179,19 @@ def ticks(end: float, wanted: float) -> tuple[Tick, ...]:
     step = next((power * step for step in STEPS if power * step >= raw * (1 - 1e-9)), power * 10)
     count = math.floor(end / step * (1 + 1e-9))
     return tuple(Tick(step * index, _written(step * index, step)) for index in range(count + 1))
+
+
+UNITS = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
+
+
+def unit_of(end: float) -> tuple[str, float]:
+    """Return the unit of an axis of time to ``end`` seconds, and how many of it are a second.
+
+    >>> unit_of(28.0), unit_of(0.012), unit_of(3e-6)
+    (('s', 1.0), ('ms', 1000.0), ('µs', 1000000.0))
+    """
+    long_enough = (unit for unit in UNITS if not 0 < end * unit[1] < 0.1)
+    return next(long_enough, UNITS[-1])
 
 
 def decades(low: float, high: float) -> tuple[Tick, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy as np
 from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv
 from makespan.core.errors import ExecutionError
 from makespan.core.numeric.arrays import Floats
-from makespan.core.schedule import WORDS, Schedule
+from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.core.system.startup import optional
 from makespan.divisible.model.platform import Star
 from makespan.execute.dealing.engine import Failure
@@ -21,6 +21,10 @@ from makespan.flow.serialize import as_json, schedule_as_dict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+MOST_NAMED = 8
+"""Workers of which it is said how many items they computed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +108,11 @@ class Execution(Displayable, HasFrame, Exportable):
         What each worker did, by name.
     platform
         The workers' costs as :func:`makespan.execute.dask.map` learnt them, to plan on.
+
+    >>> from makespan.execute import dask
+    >>> execution = dask.map(pow, [2, 3], [5, 2], client)  # doctest: +SKIP
+    >>> execution.results, execution.schedule.makespan > 0  # doctest: +SKIP
+    ([32, 9], True)
     """
 
     results: Any
@@ -233,6 +242,24 @@ class Execution(Displayable, HasFrame, Exportable):
         below = replace(measured, picture=drawn.with_rows_as(plan.picture))
         return page([plan, below], title=f"plan and run: {sentences[0]}")
 
+    def _shares(self) -> Iterator[str]:
+        """Yield how many items each worker computed, the most first, if items are counted."""
+        held = {one.name: one.items for one in self.workers} or self._amounts()
+        most = sorted((name for name in held if held[name]), key=held.__getitem__, reverse=True)
+        told = [f"{name} {held[name]:,.0f}" for name in most[:MOST_NAMED]]
+        more = len(most) - len(told)
+        if told:
+            yield f"items: {', '.join(told)}" + (f" and {more:,} more workers" if more else "")
+
+    def _amounts(self) -> dict[str, float]:
+        """Return what each machine computed by the schedule, nothing if that isn't all items."""
+        rows, machines = self.schedule.rows_of(Activity.COMPUTE), self.schedule.machines
+        amounts = self.schedule.amount[rows]
+        items = np.bincount(self.schedule.machine[rows], amounts, minlength=len(machines))
+        sent = len(self.schedule.rows_of(Activity.SEND))
+        whole = sent and items.sum() == len(self.results)
+        return dict(zip(machines, items.tolist(), strict=True)) if whole else {}
+
     def _columns(self) -> Mapping[str, Sequence[Any]]:
         return self.schedule._columns()
 
@@ -280,6 +307,7 @@ class Execution(Displayable, HasFrame, Exportable):
                 f"planning {self.planning:.2g} s"
             )
         lines += self._verdict()
+        lines += self._shares()
         by_kind: dict[str, list[float]] = {}
         for one in self.errors:
             by_kind.setdefault(one.kind, []).append(one.relative)
@@ -298,6 +326,13 @@ class ItemsFailed(ExecutionError):
     """The function raised on some items; ``execution`` holds the results of the others.
 
     Its cause is the first error, with the worker's traceback as a note.
+
+    >>> from makespan.execute import dask
+    >>> try:  # doctest: +SKIP
+    ...     dask.map(pow, [2, 0], [5, -1], client)
+    ... except dask.ItemsFailed as error:
+    ...     print(error.execution.results)
+    [32, None]
     """
 
     def __init__(self, execution: Execution) -> None:

@@ -57,6 +57,12 @@ SAMPLES: dict[str, tuple[Sample, ...]] = {
             *((True, "time-then-energy"), (True, "energy-then-time"), (True, "pareto")),
         )
     ),
+    "pipeline": tuple(
+        ({"stages": 8, "machines": 4, "objective": objective, "overlap": overlap, **more}, {})
+        for objective in ("period", "latency", "makespan", "pareto")
+        for overlap in (True, False)
+        for more in ({}, {"order": "given"}, {"fastest": 1, "rate": 1e6, "memory_used": 0.1})
+    ),
     "reduction": (
         ({"machines": 4, "segments": 5}, {"order": "greedy"}),
         ({"machines": 6, "segments": 2, "latency": 0.0, "reduce": 0.0}, {}),
@@ -85,10 +91,7 @@ Tell = Callable[[str, int, int], object]
 def compile_ahead(tell: Tell = lambda kind, done, count: None) -> tuple[jit.Compiled, ...]:
     """Compile the kernels of all kinds into Numba's cache, by solving samples.
 
-    Parameters
-    ----------
-    tell
-        Called before each sample, and when a kind is done.
+    ``tell``: called before each sample, and when a kind is done.
 
     Returns
     -------

@@ -21,6 +21,7 @@ KINDS = {
         Kind("divisible"),
         Kind("independent"),
         Kind("partition"),
+        Kind("pipeline"),
         Kind("reduction"),
         Kind("taskgraph"),
     )
@@ -30,10 +31,7 @@ KINDS = {
 def kind_named(name: object) -> Kind:
     """Return the kind called ``name``.
 
-    Raises
-    ------
-    ProblemError
-        If there is none.
+    Raises ProblemError if there is none.
     """
     if not isinstance(name, str) or name not in KINDS:
         hint = did_you_mean(name, KINDS)
@@ -44,10 +42,7 @@ def kind_named(name: object) -> Kind:
 def kind_of(problem: Problem) -> Kind:
     """Return the kind of ``problem``.
 
-    Raises
-    ------
-    ProblemError
-        If it is not a problem at all.
+    Raises ProblemError if it is not a problem at all.
     """
     if not hasattr(type(problem), "kind"):
         raise ProblemError(f"{quoted(problem)} is not a problem; makespan.read_problem reads one")
@@ -116,10 +111,7 @@ def schema(kind: str | None = None) -> dict[str, Any]:
     In the latter, ``kind`` says which part applies, so that an editor names the mistakes of that
     kind alone.
 
-    Raises
-    ------
-    ProblemError
-        If there is no such kind.
+    Raises ProblemError if there is no such kind.
     """
     if kind is not None:
         return kind_named(kind).file.schema()

@@ -40,11 +40,7 @@ def picture(
 
     ``by`` is what colours tell apart; with ``fold`` transfers are left out.
     """
-    if isinstance(result_or_schedule, Schedule):
-        result, schedule = None, result_or_schedule
-    else:
-        result, schedule, problem = _parts_of(result_or_schedule)
-    _refuse_broken(schedule, problem)
+    result, schedule, problem = _parts_of(result_or_schedule, problem)
     if problem is None:
         drawn = schedule_picture(schedule)
     else:
@@ -55,7 +51,9 @@ def picture(
                 drawn = replace(drawn, groups=_grouped(problem, schedule, by, details))
     if fold:
         drawn = drawn.folded()
-    bound = result.lower_bound if result is not None else _known_bound(problem)
+    bound = None if result is None else result.lower_bound
+    if result is None and problem is not None:
+        bound = max((each.value for each in kind_of(problem).bounds.bounds(problem)), default=None)
     marks = [Mark("makespan", schedule.makespan)] if len(schedule) else []
     if bound is not None and math.isfinite(bound):
         met = abs(schedule.makespan - bound) <= BOUND_IS_MET * schedule.makespan
@@ -88,29 +86,27 @@ def misfits_refused() -> Iterator[None]:
         raise InputError(f"the schedule can't be drawn: {MISFIT}") from error
 
 
-def drawable(plan: Result | Schedule, problem: Problem) -> tuple[Schedule, Mapping[str, Any]]:
-    """Return the schedule of a plan and what else is known of it.
+def _parts_of(
+    plan: Result | Schedule, problem: Problem | None
+) -> tuple[Result | None, Schedule, Problem | None]:
+    """Return a plan's result, if it has one, its schedule and its problem.
 
-    Raises
-    ------
-    InputError
-        If there is no schedule, or it can't be drawn.
+    Raises InputError if there is no schedule, or it can't be drawn; one that is only invalid can.
     """
     if isinstance(plan, Schedule):
-        _refuse_broken(plan, problem)
-        return plan, {}
-    result, schedule, _ = _parts_of(plan)
-    _refuse_broken(schedule, problem)
-    return schedule, result.details
-
-
-def _parts_of(result: Result) -> tuple[Result, Schedule, Problem]:
-    """Return a result, its schedule and its problem."""
-    if not hasattr(result, "schedule"):
-        raise TypeError(f"a {type(result).__name__} is neither a result nor a schedule")
-    if result.schedule is None:
-        raise InputError(f"there is no plan to draw: the result is {result.status.value}")
-    return result, result.schedule, result.problem
+        result, schedule = None, plan
+    elif not hasattr(plan, "schedule"):
+        raise TypeError(f"a {type(plan).__name__} is neither a result nor a schedule")
+    elif plan.schedule is None:
+        raise InputError(f"there is no plan to draw: the result is {plan.status.value}")
+    else:
+        result, schedule, problem = plan, plan.schedule, plan.problem
+    faults = broken_rows(schedule)
+    if problem is not None and not faults:
+        faults = foreign_machines(problem, schedule)
+    if faults:
+        raise InputError(f"the schedule can't be drawn: {faults[0].message}")
+    return result, schedule, problem
 
 
 def title_of(result: Result) -> str:
@@ -136,22 +132,6 @@ _WHY_NO_PLAN = {
 }
 
 
-def _refuse_broken(schedule: Schedule, problem: Problem | None) -> None:
-    """Refuse what can't be drawn; a schedule that is only invalid can be."""
-    faults = broken_rows(schedule)
-    if problem is not None and not faults:
-        faults = foreign_machines(problem, schedule)
-    if faults:
-        raise InputError(f"the schedule can't be drawn: {faults[0].message}")
-
-
-def _known_bound(problem: Problem | None) -> float | None:
-    """Return the greatest of the kind's bounds; None without a problem, or without any."""
-    if problem is None:
-        return None
-    return max((bound.value for bound in kind_of(problem).bounds.bounds(problem)), default=None)
-
-
 GANTT = "gantt"
 CHART = "chart"
 """What colours tell apart beside a Gantt chart: what they do there."""
@@ -175,19 +155,15 @@ def drawing(
 ) -> Picture | Drawn:
     """Return what a picture of a result, a schedule or a problem shows.
 
-    Raises
-    ------
-    InputError
-        If there is no such view of it, or it can't be drawn.
+    Raises InputError if there is no such view of it, or it can't be drawn.
     """
-    views = views_of(thing, problem)
+    stated, views = _stated(thing, problem), views_of(thing, problem)
     chosen = views[0] if view is None else view
     if chosen not in views:
         raise InputError(
             f"view: {chosen!r} is not a picture of {_word(thing, problem)}; "
             f"there {'is' if len(views) == 1 else 'are'} {', '.join(views)}"
         )
-    stated = _stated(thing, problem)
     if chosen == GANTT:
         return picture(
             cast("Result | Schedule", thing), problem=problem, title=title, by=by, fold=fold
@@ -195,13 +171,12 @@ def drawing(
     if fold:
         raise InputError("fold: only Gantt charts have lanes of transfers")
     assert stated is not None
-    schedule: Schedule | None = None
-    details: Mapping[str, Any] = {}
+    result, schedule = None, None
     if thing is not stated:
-        schedule, details = drawable(cast("Result | Schedule", thing), stated)
+        result, schedule, _ = _parts_of(cast("Result | Schedule", thing), stated)
     with misfits_refused():
         make = kind_of(stated).pictures.VIEWS[chosen]
-        drawn = make(stated, schedule, by=by, details=details)
+        drawn = make(stated, schedule, by=by, details={} if result is None else result.details)
     return drawn if title is None else replace(drawn, title=title)
 
 
@@ -219,7 +194,8 @@ def page_diagrams(
     """
     stated = _stated(result, problem)
     found = []
-    for view in () if stated is None else kind_of(stated).pictures.VIEWS:
+    views = () if stated is None else kind_of(stated).pictures.VIEWS
+    for view in sorted(views, key=lambda name: name != "front"):
         try:
             drawn = drawing(result, view, problem=problem, by=by)
         except InputError:

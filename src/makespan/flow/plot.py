@@ -11,13 +11,13 @@ from makespan.core.display import Table
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.kind import HasAlternatives
-from makespan.core.picture import Picture
+from makespan.core.picture import Diagram, Picture
 from makespan.core.problem import Problem, is_problem
 from makespan.core.schedule import Schedule
 from makespan.drawing.gantt.layout import MAX_ROWS
 from makespan.drawing.page.html import Chart, page
 from makespan.drawing.page.tables import answer_tables, still_page
-from makespan.drawing.render import FORMS, as_bytes, as_svg, on_axes, own_figure
+from makespan.drawing.render import FORMS, LARGEST, as_bytes, as_svg, on_axes, own_figure
 from makespan.drawing.svg import escaped
 from makespan.drawing.text import percent, short
 from makespan.drawing.trace import trace
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from makespan.flow.result import Result
 
 
+AN_INCH = 96.0
+"""Pixels of an SVG."""
 MOST_OTHERS = 1000
 """Plans of a front that a page holds."""
 
@@ -42,19 +44,11 @@ def html(
 ) -> str:
     """Return a plan as one self-contained HTML page.
 
-    Parameters
-    ----------
-    result_or_schedule
-        A result, or a schedule alone.
-    problem
-        The problem of a schedule that comes alone, as for :func:`makespan.plot`.
-    beside
-        A second result or schedule, drawn below the first on the same time axis.
+    ``result_or_schedule``: a result, or a schedule alone. ``problem``: the problem of a schedule
+    that comes alone, as for :func:`makespan.plot`. ``beside``: a second result or schedule, drawn
+    below the first on the same time axis.
 
-    Raises
-    ------
-    InputError
-        If there is nothing that can be drawn.
+    Raises InputError if there is nothing that can be drawn.
     """
     if not isinstance(result_or_schedule, Schedule):
         problem = result_or_schedule.problem
@@ -72,17 +66,7 @@ def html(
     return page(charts, title=title)
 
 
-def problem_page(problem: Problem) -> str:
-    """Return the pictures of a problem as one page without scripts."""
-    parts = [
-        f'<h2>{escaped(title)}</h2>\n<div class="wide">{drawn}</div>'
-        for title, drawn in page_diagrams(problem, by=None)
-    ]
-    return still_page(f"A {problem.kind} problem", parts)
-
-
 def _name(plan: Result | Schedule) -> str:
-    """Return what a plan is called beside another."""
     return "a schedule" if isinstance(plan, Schedule) else plan.method
 
 
@@ -262,13 +246,16 @@ def svg(
     fold: bool = False,
     max_rows: int = MAX_ROWS,
     legend: bool = True,
-    width: float = 1000.0,
+    width: float | None = None,
+    landscape: bool = False,
 ) -> str:
-    """Return a picture as an SVG element, a Gantt chart ``width`` pixels wide.
+    """Return a picture as an SVG element, ``width`` pixels wide.
 
-    The other parameters are those of :func:`plot`.
+    ``landscape`` puts the layers of a graph side by side. The other parameters are those of
+    :func:`plot`.
     """
     drawn = drawing(thing, view, problem=problem, title=title, by=by, fold=fold)
+    drawn = replace(drawn, landscape=landscape) if isinstance(drawn, Diagram) else drawn
     return as_svg(drawn, width=width, max_rows=_checked_rows(max_rows), legend=legend)
 
 
@@ -281,33 +268,40 @@ def picture_file(
     view: str | None = None,
     by: str | None = None,
     fold: bool = False,
+    width: float | None = None,
+    landscape: bool = False,
 ) -> str | bytes:
     """Return what stands in the file of a picture of a plan or a problem.
 
-    Parameters
-    ----------
-    thing, problem, view, by, fold
-        Those of :func:`plot`; a page has all views.
-    suffix
-        ``.svg``, ``.png``, ``.pdf`` or ``.html``; for plans also ``.trace.json``.
-    beside
-        A second plan for a page.
+    ``thing``, ``problem``, ``view``, ``by``, ``fold``: those of :func:`plot`; a page has all views.
+    ``suffix``: ``.svg``, ``.png``, ``.pdf`` or ``.html``; for plans also ``.trace.json``.
+    ``beside``: a second plan for a page.
+    ``width``, ``landscape``: inches from left to right, and whether layers stand side by side.
 
-    Raises
-    ------
-    InputError
-        If there is no such picture.
+    Raises InputError if there is no such picture.
     """
+    if width is not None and not 0.5 <= width <= LARGEST:
+        raise InputError(f"width: {width:g} is not allowed; it is from 0.5 to {LARGEST:g} inches")
+    asked: dict[str, Any] = {"problem": problem, "view": view, "by": by, "fold": fold}
     if suffix == ".svg":
-        return svg(thing, problem=problem, view=view, by=by, fold=fold)
+        pixels = None if width is None else AN_INCH * width
+        return svg(thing, **asked, width=pixels, landscape=landscape)
     if suffix in FORMS:  # pyplot and its backend are left alone
-        drawn, figure = drawing(thing, view, problem=problem, by=by, fold=fold), own_figure()
-        on_axes(drawn, None, figure=figure)
+        drawn, figure = drawing(thing, **asked), own_figure()
+        drawn = replace(drawn, landscape=landscape) if isinstance(drawn, Diagram) else drawn
+        on_axes(drawn, None, figure=figure, width=width)
         return as_bytes(figure, suffix)
-    if view is not None or by is not None or fold:
-        raise InputError(f"view, by, fold: are for pictures (.svg, .png, .pdf), not for {suffix}")
+    if view is not None or by is not None or fold or width is not None or landscape:
+        raise InputError(
+            "view, by, fold, width, landscape: are for pictures (.svg, .png, .pdf), "
+            f"not for {suffix}"
+        )
     if is_problem(thing):
-        return problem_page(thing)
+        parts = [
+            f'<h2>{escaped(name)}</h2>\n<div class="wide">{drawn}</div>'
+            for name, drawn in page_diagrams(thing, by=None)
+        ]
+        return still_page(f"A {thing.kind} problem", parts)
     plan = cast("Result | Schedule", thing)
     if suffix == ".html":
         return html(plan, problem=problem, beside=beside)

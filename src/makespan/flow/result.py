@@ -83,6 +83,14 @@ class Result(Displayable, HasFrame):
         The steps of the method, a line each, where it logs them.
     steps
         The same steps with what a page shows of them.
+
+    >>> import makespan
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> result = makespan.solve(tasks)
+    >>> print(result.status, result.makespan, result.gap)
+    optimal 6.0 0.0
+    >>> [str(machine) for machine in result.schedule.machines]
+    ['M1', 'M2']
     """
 
     problem: Problem

@@ -11,7 +11,6 @@ from makespan.core.errors import InputError, MethodError
 from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.noise import Noise, as_noise
-from makespan.core.numeric.arrays import Floats
 from makespan.core.problem import Problem
 from makespan.core.registry import applicability, find_method
 from makespan.core.schedule import Schedule
@@ -88,10 +87,27 @@ def simulate(
         problem = problem.problem
     control = Control(rng=rng)
     if policy is not None:
-        return _policy(problem, policy, noise, count, control)
-    if schedule is None:
+        kind = kind_of(problem)
+        simulated = kind.policy(policy)
+        if simulated is None:
+            raise MethodError(f"there is no policy {policy!r} for {kind.name} problems")
+        verdict = applicability(find_method(kind.name, policy), problem)
+        if not verdict.applies:
+            raise MethodError(str(verdict))
+        makespans, nominal = simulated(problem, noise, count, control.rng)
+    elif schedule is None:
         raise InputError("there is no schedule to replay")
-    return _replayed(problem, schedule, noise, count, control)
+    else:
+        import numpy as np
+
+        kind = kind_of(problem)
+        referee(kind, problem, schedule).raise_if_invalid()
+        schedule = schedule.renamed(problem.machines)
+        replay = kind.replay(problem, schedule, count)
+        makespans = replay.disturbed(schedule, noise, count, control.rng, kind.tasks(problem))
+        nominal = replay.end(np.ones(len(schedule)))
+    makespans.flags.writeable = False
+    return Simulation(makespans=makespans, nominal=nominal, noise=noise, seed=control.seed)
 
 
 def _checked_count(repetitions: int) -> int:
@@ -103,34 +119,3 @@ def _checked_count(repetitions: int) -> int:
         found = quoted(repetitions)
         raise InputError(f"repetitions: {found} is not allowed; it is a whole number from 1")
     return count
-
-
-def _replayed(
-    problem: Problem, schedule: Schedule, noise: Noise, count: int, control: Control
-) -> Simulation:
-    import numpy as np
-
-    kind = kind_of(problem)
-    referee(kind, problem, schedule).raise_if_invalid()
-    schedule = schedule.renamed(problem.machines)
-    replay = kind.replay(problem, schedule, count)
-    makespans = replay.disturbed(schedule, noise, count, control.rng, kind.tasks(problem))
-    nominal = replay.end(np.ones(len(schedule)))
-    return _simulation(makespans, nominal, noise, control)
-
-
-def _policy(problem: Problem, name: str, noise: Noise, count: int, control: Control) -> Simulation:
-    kind = kind_of(problem)
-    simulated = kind.policy(name)
-    if simulated is None:
-        raise MethodError(f"there is no policy {name!r} for {kind.name} problems")
-    verdict = applicability(find_method(kind.name, name), problem)
-    if not verdict.applies:
-        raise MethodError(str(verdict))
-    makespans, nominal = simulated(problem, noise, count, control.rng)
-    return _simulation(makespans, nominal, noise, control)
-
-
-def _simulation(makespans: Floats, nominal: float, noise: Noise, control: Control) -> Simulation:
-    makespans.flags.writeable = False
-    return Simulation(makespans=makespans, nominal=nominal, noise=noise, seed=control.seed)

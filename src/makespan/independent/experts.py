@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +19,7 @@ from makespan.core.inputs.suggest import suggesting
 
 SLOTS, DEVICES = whole("slots of a device are"), whole("devices are")
 LIMIT = Rule("a limit is 0 or more seconds")
+STEPS = 30
 FEW, LARGEST = 16, 10**10
 """Devices up to which shares of whole loads have a common unit; units of the mean load where they
 have none, and are rounded down."""
@@ -25,7 +27,12 @@ have none, and are rounded down."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Which experts are on each device, the greatest load of one, and a bound on it."""
+    """Which experts are on each device, the greatest load of one, and a bound on it.
+
+    >>> found = place_experts([4, 2, 1], devices=2, slots=2)
+    >>> len(found.devices), found.load, found.optimal
+    (2, 4.0, True)
+    """
 
     devices: tuple[tuple[int, ...], ...]
     load: float
@@ -72,7 +79,7 @@ def place_experts(
     weights = _checked(loads, devices, slots, time_limit)
     start = balance.rebalance_experts([weights], devices * slots, 1, 1, devices)[0][0]
     best = _placement(weights, [start[at : at + slots] for at in range(0, len(start), slots)])
-    bound = _bound(weights, devices, slots)
+    bound = lower_bound(weights, devices, slots)
     if best.load > bound:
         found, proved = _searched(weights, best, slots, Control(time_limit=time_limit), bound)
         bound = max(bound, proved)
@@ -108,17 +115,37 @@ def _placement(weights: balance.Floats, devices: list[list[int]]) -> Placement:
     return Placement(devices=tuple(map(tuple, devices)), load=load, bound=0.0)
 
 
-def _bound(weights: balance.Floats, devices: int, slots: int) -> float:
-    """Return the mean load, or the least that the heaviest replica can be with its company."""
+def lower_bound(weights: balance.Floats, devices: int, slots: int) -> float:
+    """Return the mean load, or the least that the heaviest replica and its company can be.
+
+    The heaviest is least where each replica more goes to what is heaviest. Where no device has more
+    than T, each expert has as many replicas as its load over T at least; what is left of the slots
+    makes one expert's replicas as light as can be, and none is lighter. O(n log n).
+    """
     count = [1] * len(weights)
+    heap = [(-weight, expert) for expert, weight in enumerate(weights)]
+    heapq.heapify(heap)
     for _ in range(devices * slots - len(weights)):
-        heaviest = max(
-            (e for e in range(len(count)) if count[e] < devices),
-            key=lambda e: weights[e] / count[e],
-        )
-        count[heaviest] += 1
-    replica = max((w / c for w, c in zip(weights, count, strict=True)), default=0.0)
-    return max(math.fsum(weights) / devices, replica) * (1 - balance.ROUNDING)
+        expert = heap[0][1]
+        count[expert] += 1
+        heapq.heapreplace(heap, (-weights[expert] / count[expert], expert))
+    heaviest = -heap[0][0] if heap else 0.0
+
+    def company(most: float) -> float:
+        """Return what stands beside the heaviest replica, where no device has more than that."""
+        least = [max(1, math.ceil(weight / most * (1 - balance.WITHIN))) for weight in weights]
+        spare = max(0, devices * slots - sum(least))
+        lightest = min(w / (many + spare) for w, many in zip(weights, least, strict=True))
+        return (slots - 1) * lightest
+
+    low, high = heaviest, heaviest * slots
+    for _ in range(STEPS if heaviest else 0):
+        middle = (low + high) / 2
+        if middle <= heaviest + company(middle):
+            low = middle
+        else:
+            high = middle
+    return max(math.fsum(weights) / devices, low) * (1 - balance.ROUNDING)
 
 
 def _searched(

@@ -38,8 +38,6 @@ class Instance(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InFile:
-    """The problem in a file."""
-
     file: str
     path: str
     parts: Mapping[str, Any] = field(default_factory=dict)
@@ -54,8 +52,6 @@ class InFile:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A problem that is there."""
-
     name: str
     given: Problem
 
@@ -65,8 +61,6 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A random problem."""
-
     kind: str
     options: Mapping[str, Any]
     seed: int

@@ -52,8 +52,6 @@ class Csv(Form):
 
 
 class Json(Form):
-    """An object a line."""
-
     def text(self, records: Iterable[Record]) -> str:
         return "".join(json.dumps(row.as_dict(), ensure_ascii=False) + "\n" for row in records)
 
@@ -72,10 +70,8 @@ class Journal:
     A table that can't grow, ``.json`` or ``.parquet``, is made of a journal beside it, its name
     with ``.jsonl``, when the journal is closed; once :attr:`complete`, the journal goes.
 
-    Raises
-    ------
-    FileError
-        If the file can't be written, holds something else, or another process is writing it.
+    Raises FileError if the file can't be written, holds something else, or another process is
+    writing it.
     """
 
     def __init__(self, path: PathLike) -> None:
@@ -91,7 +87,7 @@ class Journal:
         self._found = self.lines.exists()
         try:
             if not growing and self.path.exists() and not self._found:
-                self._restore()
+                write_whole(self.lines, self.form.text(_rows_in(self.path)))  # to go on with
             self._file = open(self.lines, "a+b", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise FileError(f"{path}: {file_fault(error, 'written')}") from error
@@ -118,7 +114,6 @@ class Journal:
             self._file.close()
 
     def add(self, records: Iterable[Record]) -> None:
-        """Write rows, in whole lines."""
         self._added = True
         data = self.form.text(records).encode()
         try:
@@ -151,10 +146,6 @@ class Journal:
         if not end:
             self._file.write(head)
 
-    def _restore(self) -> None:
-        """Make the journal of a whole table again, to go on with."""
-        write_whole(self.lines, self.form.text(_rows_in(self.path)))
-
     def _converted(self) -> str | bytes:
         if self.suffix == ".json":
             text = self.lines.read_text(encoding="utf-8").rstrip("\n").replace("\n", ",\n")
@@ -178,10 +169,7 @@ class Journal:
 def read_records(path: PathLike) -> Iterator[Record]:
     """Yield the rows of a table that is complete, or grows.
 
-    Raises
-    ------
-    FileError
-        If it can't be read, or is another file.
+    Raises FileError if it can't be read, or is another file.
     """
     path = Path(path)
     suffix = path.suffix.lower()

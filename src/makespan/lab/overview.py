@@ -75,6 +75,14 @@ class Overview(Displayable, HasFrame, Exportable):
 
     Made by :func:`makespan.report`; :func:`makespan.save` writes it as a page, a picture, or a
     table of LaTeX.
+
+    >>> import makespan
+    >>> grid = makespan.Grid("independent", seeds=5)
+    >>> asked = makespan.Experiment(grid, methods=["lpt", "multifit"])
+    >>> overview = makespan.report(makespan.experiment(asked))
+    >>> makespan.save(overview, "report.html")  # doctest: +SKIP
+    >>> overview
+    <Overview: 10 solves, 2 methods, 1 family>
     """
 
     rows: Rows
@@ -92,7 +100,7 @@ class Overview(Displayable, HasFrame, Exportable):
         every = np.ones(len(rows.instances), dtype=bool)
         parts = [(ALL, every)]
         if len(rows.families) > 1:
-            parts += [(name, rows.of_family(index)) for index, name in enumerate(rows.families)]
+            parts += [(name, rows.family == index) for index, name in enumerate(rows.families)]
         found = []
         for family, cases in parts:
             lines = [self._line(family, cases, index) for index in range(len(rows.methods))]

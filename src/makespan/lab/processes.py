@@ -35,27 +35,23 @@ class Worker:
 
     def run(self, tell: Callable[[Any], None]) -> None:
         """Solve what comes."""
-        with open(self.beat, "r+b") as file, mmap.mmap(file.fileno(), BEAT.size) as beat:
-            self._solve(tell, beat)
-
-    def _solve(self, tell: Callable[[Any], None], beat: mmap.mmap) -> None:
         solver, begun, sent = Solver(), 0, time.monotonic()
         rows: list[Record] = []
-        while True:
-            for cell in self._batches.get():
-                now = time.monotonic()
-                if rows and now > sent + PATIENCE:
-                    tell(rows)
-                    rows, sent = [], now
-                begun += 1
-                BEAT.pack_into(beat, 0, begun, now)
-                rows.append(solver.solve(cell))
-            tell(rows)
-            rows, sent = [], time.monotonic()
+        with open(self.beat, "r+b") as file, mmap.mmap(file.fileno(), BEAT.size) as beat:
+            while True:
+                for cell in self._batches.get():
+                    now = time.monotonic()
+                    if rows and now > sent + PATIENCE:
+                        tell(rows)
+                        rows, sent = [], now
+                    begun += 1
+                    BEAT.pack_into(beat, 0, begun, now)
+                    rows.append(solver.solve(cell))
+                tell(rows)
+                rows, sent = [], time.monotonic()
 
 
 def begun(path: Path) -> tuple[int, float]:
-    """Return what a worker wrote into its file."""
     count, since = BEAT.unpack(path.read_bytes())
     return int(count), float(since)
 
@@ -120,14 +116,8 @@ class Processes:
 
     A process that dies leaves a row of the solve that it was at, and is replaced.
 
-    Parameters
-    ----------
-    jobs
-        How many.
-    most
-        Bytes that one may hold; None for an equal share of what is free now.
-    imports
-        Modules that they import first, which register methods.
+    ``jobs``: how many. ``most``: bytes that one may hold; None for an equal share of what is free
+    now. ``imports``: modules that they import first, which register methods.
 
     As a context manager it keeps the processes for several calls of :meth:`solved`.
     """
@@ -166,7 +156,6 @@ class Processes:
         self._folder.cleanup()
 
     def solved(self, cells: Iterator[Cell]) -> Iterator[list[Record]]:
-        """Yield the rows as they come."""
         for process in self._processes:
             self._deal(process, cells)
         looked = time.monotonic()

@@ -47,6 +47,12 @@ class Record(NamedTuple):
         The name of the computer.
     note
         Why there is no result, or the first thing that the result says.
+
+    >>> import makespan
+    >>> asked = makespan.Experiment(makespan.Grid("independent"), methods=["lpt"])
+    >>> record = next(makespan.records(asked))
+    >>> record.method, record.status, record.size
+    ('lpt', 'feasible', 20)
     """
 
     instance: str

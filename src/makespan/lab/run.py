@@ -39,16 +39,15 @@ class Tally:
     """Sums over rows, by method and options: of any number of rows it takes the same memory."""
 
     def __init__(self) -> None:
-        self._of: dict[str, _Sums] = {}
+        self.of: dict[str, _Sums] = {}
         self.rows = 0
         self.assumed: set[str] = set()
 
     def add(self, record: Record) -> None:
-        """Count a row."""
         self.rows += 1
         if NO_MACHINES in record.note:
             self.assumed.add(record.instance)
-        sums = self._of.setdefault(record.solver, _Sums())
+        sums = self.of.setdefault(record.solver, _Sums())
         sums.solves += 1
         sums.proved += record.status == "optimal"
         sums.seconds += record.wall_time or 0.0
@@ -61,14 +60,10 @@ class Tally:
             sums.gap += record.gap
             sums.worst = max(sums.worst, record.gap)
 
-    @property
-    def methods(self) -> int:
-        return len(self._of)
-
     def table(self) -> Table:
         """Return a line a method."""
-        columns: dict[str, list[str]] = {"method": list(self._of)}
-        all_ = list(self._of.values())
+        columns: dict[str, list[str]] = {"method": list(self.of)}
+        all_ = list(self.of.values())
         columns["solves"] = [f"{one.solves:,}" for one in all_]
         columns["plans"] = [f"{one.plans:,}" for one in all_]
         columns["proved"] = [f"{one.proved:,}" for one in all_]
@@ -101,6 +96,13 @@ class Results(Displayable, HasFrame):
         Whether the user stopped it before all was solved.
 
     Iterating gives each :class:`makespan.Record`, from the file where there is one.
+
+    >>> import makespan
+    >>> grid = makespan.Grid("independent", seeds=5)
+    >>> asked = makespan.Experiment(grid, methods=["lpt", "multifit"])
+    >>> results = makespan.experiment(asked)
+    >>> sorted({record.method for record in results})
+    ['lpt', 'multifit']
     """
 
     path: Path | None
@@ -120,7 +122,7 @@ class Results(Displayable, HasFrame):
         return str(self.tally.table())
 
     def _facts(self) -> Sequence[str]:
-        return [counted(len(self), "solve"), counted(self.tally.methods, "method")]
+        return [counted(len(self), "solve"), counted(len(self.tally.of), "method")]
 
     def _notes(self) -> Sequence[str]:
         return self.notes

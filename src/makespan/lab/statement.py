@@ -73,6 +73,14 @@ def read_experiment(path: PathLike) -> Experiment:
         If the file can't be read.
     InputError
         With every mistake found, each with its place in the file.
+
+    >>> import makespan
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+    ...     print('instances = [{ generate = "independent", seeds = 3 }]', file=file)
+    ...     print('methods = ["lpt", "multifit"]', file=file, flush=True)
+    ...     makespan.read_experiment(file.name)
+    <Experiment: 3 instances, 2 methods, 1 seed, 6 solves>
     """
     asked = asked_in(path)
     with headed(shown_path(path)):
@@ -90,11 +98,8 @@ def is_experiment(path: PathLike) -> bool:
         data = parsed(path)
     except InputError:
         return False
-    return "kind" not in data and ("instances" in data or _format(data) == "makespan.experiment")
-
-
-def _format(data: Mapping[str, Any]) -> str:
-    return str(data.get("format", "")).partition("/")[0]
+    stated = str(data.get("format", "")).partition("/")[0]
+    return "kind" not in data and ("instances" in data or stated == "makespan.experiment")
 
 
 def asked_in(path: PathLike) -> Asked:
@@ -179,7 +184,6 @@ def _listed(
 
 
 def _at(place: str, one: Mistake) -> Mistake:
-    """Return a mistake of a grid with its place in the file."""
     if one.place.startswith(place):
         return one
     own = "generate" if one.place == "kind" else one.place

@@ -80,11 +80,6 @@ class Rows:
             found = np.where(self.makespan <= best * (1 + SAME), 1.0, self.makespan / best)
         return np.where(np.isnan(found), np.inf, found)
 
-    def of_family(self, index: int) -> NDArray[np.bool_]:
-        """Return which cases belong to a family."""
-        found: NDArray[np.bool_] = self.family == index
-        return found
-
 
 def family_of(record: Record) -> str:
     """Return the family of a row's instance.
@@ -188,17 +183,12 @@ def critical_difference(methods: int, cases: int) -> float:
     >>> round(critical_difference(4, 14), 2)
     1.25
     """
-    quantile = _studentized_range(methods) / math.sqrt(2)
-    return quantile * math.sqrt(methods * (methods + 1) / (6 * cases))
-
-
-def _studentized_range(count: int) -> float:
-    """Return the range of ``count`` standard normal numbers that one in twenty exceeds."""
-    low, high = 0.0, 20.0
+    low, high = 0.0, 20.0  # around the range that one in twenty of so many normal numbers exceed
     while high - low > 1e-9:
         middle = (low + high) / 2
-        low, high = (low, middle) if _range_within(middle, count) >= 1 - LEVEL else (middle, high)
-    return high
+        within = _range_within(middle, methods)
+        low, high = (low, middle) if within >= 1 - LEVEL else (middle, high)
+    return high / math.sqrt(2) * math.sqrt(methods * (methods + 1) / (6 * cases))
 
 
 def _range_within(width: float, count: int) -> float:

@@ -14,7 +14,6 @@ SHOWN = 20
 
 
 def counts_of(problem: Partition, schedule: Schedule) -> Integers:
-    """Return how many tasks each resource gets."""
     schedule = schedule.renamed(problem.machines)
     counts = np.zeros(len(problem.machines), dtype=np.int64)
     np.add.at(counts, schedule.machine, np.rint(schedule.amount).astype(np.int64))

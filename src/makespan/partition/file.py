@@ -141,12 +141,8 @@ PLAIN = ("tasks", "objective", "require", "prefer", "deadline")
 def read(data: Mapping[str, Any]) -> Partition:
     """Build the problem from the contents of a file; files of samples are in this folder.
 
-    Raises
-    ------
-    ProblemError
-        With every mistake found, each with its place in the file.
-    FileError
-        If a file of samples can't be read.
+    Raises ProblemError with every mistake found, each with its place in the file. Raises FileError
+    if a file of samples can't be read.
 
     >>> read({"kind": "partition", "tasks": 1, "resources": [{"costs": [0.0, 2.0]}]}).machines[0]
     'R1'
@@ -177,20 +173,12 @@ def read_beside(data: Mapping[str, Any], folder: Path, within: PathLike | None =
 def from_csv(path: PathLike, *, tasks: int | None = None, **parts: Any) -> Partition:
     """Build a problem from a CSV file of measurements: ``resource,count,time[,energy]``.
 
-    Parameters
-    ----------
-    path
-        One line per resource and count that was measured; an empty time forbids the count.
-    tasks
-        How many tasks are to be split.
-    **parts
-        ``interpolation`` and ``granularity`` (see :class:`Samples`; without them only the
-        measured counts are allowed), and the other parts of a :class:`Partition`.
+    ``path``: one line per resource and count that was measured; an empty time forbids the count.
+    ``tasks``: how many tasks are to be split. ``**parts``: ``interpolation`` and ``granularity``
+    (see :class:`Samples`; without them only the measured counts are allowed), and the other parts
+    of a :class:`Partition`.
 
-    Raises
-    ------
-    FileError, ProblemError
-        With every mistake found, each with its line or place.
+    Raises FileError or ProblemError with every mistake found, each with its line or place.
     """
     if tasks is None:
         text = "is missing; a CSV file holds the costs alone, so say how many tasks there are"
@@ -210,16 +198,12 @@ def write(problem: Partition) -> dict[str, Any]:
 
     Affine costs are written as they were given, other functions as tables.
 
-    Raises
-    ------
-    FileError
-        If such a table would be too long.
+    Raises FileError if such a table would be too long.
     """
     data: dict[str, Any] = {"format": PROBLEM_FORMAT, "kind": "partition"}
-    defaults = {"objective": "makespan", "require": "all", "prefer": "lexicographic"}
     for name in PLAIN:
         value = getattr(problem, name)
-        if value is not None and value != defaults.get(name):
+        if value != PartitionForm.model_fields[name].default:
             data[name] = value
     costs = problem.costs
     if isinstance(costs, Curves) and not all(isinstance(f, Affine) for f in costs.functions):

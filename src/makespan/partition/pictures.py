@@ -79,6 +79,7 @@ def costs(
                 cost = problem.costs_of(chosen)[index]
                 counts = np.insert(counts, place[0], chosen[index])
                 seconds = np.insert(seconds, place[0], cost)
+        given = _bends(counts, seconds)
         lines.append(
             Line(
                 name=problem.machines[index],
@@ -86,17 +87,37 @@ def costs(
                 y=seconds,
                 look="line" if dense or len(counts) > POINTS_SHOWN // 2 else "points",
                 chosen=place,
+                given=given,
             )
         )
     hidden = len(problem.machines) - len(lines)
+    bent = any(len(line.given) for line in lines)
     return Curves(
         lines=lines,
         across="tasks",
         up="seconds",
         title=f"what counts cost: {problem.tasks:,} tasks on {len(problem.machines):,} resources",
         levels=(("makespan", schedule.makespan),) if schedule is not None else (),
-        notes=(f"and {hidden:,} more resources",) if hidden else (),
+        notes=(
+            *(("a dot: a measured count; between them costs are interpolated",) if bent else ()),
+            *((f"and {hidden:,} more resources",) if hidden else ()),
+        ),
     )
+
+
+def _bends(counts: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Return where interpolated costs were measured: where their slope changes, and the ends.
+
+    >>> _bends(np.arange(9), np.array([0, 1, 2, 3, 4, 6, 8, 10, 12.0])).tolist()
+    [0, 4, 8]
+    """
+    if len(counts) < 3 or not np.isfinite(seconds).all():
+        return np.empty(0, dtype=np.int64)
+    slope = np.diff(seconds) / np.diff(counts)
+    changes = np.abs(np.diff(slope)) > 1e-6 * np.abs(slope).max(initial=0.0)
+    found = np.concatenate([[0], np.flatnonzero(changes) + 1, [len(counts) - 1]])
+    few = 2 < len(found) <= max(3, len(counts) // 3)
+    return found if few else np.empty(0, dtype=np.int64)
 
 
 def _curve(problem: Partition, index: int) -> tuple[np.ndarray, np.ndarray]:

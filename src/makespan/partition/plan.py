@@ -15,7 +15,6 @@ NOT_LOOKED_AT = "'prefer' was ignored: other plans may have the same makespan"
 
 
 def no_plan(reason: str) -> Solution:
-    """Return the proof that there is no plan."""
     return Solution(schedule=None, infeasible=reason)
 
 

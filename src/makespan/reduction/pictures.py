@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
 
 from makespan.core.errors import InputError
+from makespan.core.numeric.arrays import Floats
 from makespan.core.picture import Bars, Diagram, Edges, Groups, Nodes, OnDemand, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.diagram.network import MOST_SHOWN, network_diagram
@@ -75,6 +77,10 @@ def _ends(problem: Reduction, schedule: Schedule, row: int, arrow: str) -> str:
     return f"{segment}{arrow}{problem.machines[other]}" if other >= 0 else segment
 
 
+ROOTED = ("reduce", "broadcast", "gather", "scatter")
+"""Collectives in which machine 1 is the root."""
+APART, ABREAST = 3.6, 3
+"""How far circles of machines stand apart, in radii, and how many stand side by side."""
 MOST_TREES = 6
 MOST_NODES = 120
 MOST_MACHINES = 12
@@ -92,8 +98,9 @@ def graph(
 ) -> Diagram:
     """Return who sends to whom: one tree for all segments that are sent alike.
 
-    At a line stand the segments, and of a plan the time at which the send begins. Where the
-    problem leaves the destinations open, the machines with the times between them.
+    Where machines send in circles, they stand in one. At a line stand the segments, and of a plan
+    the time at which the send begins. Where the problem leaves the
+    destinations open, the machines with the times between them.
     """
     sends: dict[int, dict[Pair, tuple[float, int]]] = {}
     if schedule is not None:
@@ -127,8 +134,12 @@ def _trees(
     source: list[int] = []
     target: list[int] = []
     activities: list[int] = []
+    places: list[Floats] = []
+    circular = any(_has_circle(pairs) for pairs in alike)
     for pairs, segments in list(alike.items())[:most]:
         within = sorted({machine for pair in pairs for machine in pair})
+        down, across = divmod(len(places), ABREAST)
+        places.append(_around(len(within)) + APART * np.array([across, 0.75 * down]))
         place = {machine: len(labels) + index for index, machine in enumerate(within)}
         labels += [problem.machines[machine] for machine in within]
         items += within
@@ -145,7 +156,12 @@ def _trees(
     hidden = len(alike) - most
     shared = "all segments alike" if len(alike) == 1 else f"{len(alike)} ways"
     return Diagram(
-        nodes=Nodes(label=labels, item=np.array(items, dtype=np.int64), bold=np.array(items) == 0),
+        nodes=Nodes(
+            label=labels,
+            item=np.array(items, dtype=np.int64),
+            bold=np.array(items) == 0 if problem.collective in ROOTED else None,
+            **(dict(zip("xy", np.concatenate(places).T, strict=True)) if circular else {}),
+        ),
         edges=Edges(
             source=np.array(source, dtype=np.int64),
             target=np.array(target, dtype=np.int64),
@@ -161,6 +177,24 @@ def _trees(
             *([f"and {hidden} more ways"] if hidden > 0 else []),
         ),
     )
+
+
+def _around(count: int) -> Floats:
+    """Return the places of machines in a circle, the first at its top."""
+    angle = 2.0 * np.pi * np.arange(count) / count
+    return np.column_stack([1.35 * np.sin(angle), -np.cos(angle)])
+
+
+def _has_circle(pairs: tuple[Pair, ...]) -> bool:
+    """Whether sends lead back to where they began: then there are no layers to draw them in."""
+    sorter = TopologicalSorter[int]()
+    for source, target in pairs:
+        sorter.add(target, source)
+    try:
+        sorter.prepare()
+    except CycleError:
+        return True
+    return False
 
 
 def _names(segments: list[int]) -> str:
@@ -189,7 +223,7 @@ def _open(problem: Reduction) -> Diagram:
     """Return the machines around the root, and the links between them."""
     count = min(len(problem.machines), MOST_MACHINES)
     hidden = len(problem.machines) - count
-    angle = 2.0 * np.pi * np.arange(count) / count
+    x, y = _around(count).T
     said = [
         f"{_who(problem)}; {problem.segments} segments",
         *([f"and {hidden:,} more machines"] if hidden else []),
@@ -214,9 +248,9 @@ def _open(problem: Reduction) -> Diagram:
         nodes=Nodes(
             label=[problem.machines[machine] for machine in range(count)],
             note=notes,
-            bold=np.arange(count) == 0,
-            x=1.35 * np.sin(angle),
-            y=-np.cos(angle),
+            bold=np.arange(count) == 0 if problem.collective in ROOTED else None,
+            x=x,
+            y=y,
         ),
         edges=Edges(source=source, target=target, label=texts, arrow=bool(texts)),
         title=f"{problem.collective} of {len(problem.machines):,} machines",

@@ -8,9 +8,9 @@ from hypothesis import given, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, solve
 from makespan.core.control import Control
-from makespan.divisible.one_round import selection
+from makespan.divisible.one_round import subsets
 from makespan.divisible.one_round.ending_together import AffineCosts
-from makespan.divisible.one_round.selection import Selection
+from makespan.divisible.one_round.subsets import Selection
 from tests.oracles.divisible_affine import least_makespan, most_load
 from tests.thorough import few
 
@@ -156,7 +156,7 @@ def test_small_widths_keep_a_valid_bound(monkeypatch):
     for width in (1, 4, 32):
         narrow = Selection(costs, rank, Control())(80.0, 0.0, width)
         assert narrow.load <= wide.load * (1 + 1e-12) <= narrow.upper * (1 + 1e-11)
-    monkeypatch.setattr(selection, "MAX_STATES", 4)
+    monkeypatch.setattr(subsets, "MAX_STATES", 4)
     assert Selection(costs, rank, Control())(80.0, 0.0, 10**9).upper >= wide.load * (1 - 1e-12)
 
 

@@ -14,10 +14,9 @@ from hypothesis import given, strategies as st
 from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, solve
 from makespan.core.control import Control
 from makespan.core.numeric import jit
-from makespan.divisible.one_round import layers, newton
-from makespan.divisible.one_round.ending_together import AffineCosts, least_end, lines
+from makespan.divisible.one_round import ending_together, layers
+from makespan.divisible.one_round.ending_together import AffineCosts, Remainder, least_end, lines
 from makespan.divisible.one_round.layers import Layers
-from makespan.divisible.one_round.newton import Remainder
 from tests.oracles.divisible_affine import least_makespan, most_load
 from tests.thorough import few
 
@@ -390,8 +389,8 @@ def test_newton_is_short():
     generator = np.random.default_rng(4)
     costs = _costs(random_workers(generator, 12, small_integers=False))
     end, sequence = least_end(costs, np.argsort(costs.send).tolist(), 100.0)
-    start = newton.BestSubset(value=end, sequence=sequence, bound=0.0)
-    best = newton.least_time(costs, 100.0, Counted(costs, Control()), Control(), start)
+    start = ending_together.BestSubset(value=end, sequence=sequence, bound=0.0)
+    best = ending_together.least_time(costs, 100.0, Counted(costs, Control()), Control(), start)
     assert best.proved
     assert calls == sorted(calls, reverse=True)
     assert len(set(calls)) <= 5

@@ -74,7 +74,7 @@ def test_eight_workers_behind_two_ports(fixed: float, off: float) -> None:
     """Too many orders for a proof: what local search finds, and a bound some per cent below."""
     problem = DivisibleLoad(load=10.0, platform=crew(8, fixed), ports=2)
     terms = Terms.of(problem)
-    search = OrderSearch(terms, Rule.of(problem, terms), Control(), math.inf)
+    search = OrderSearch(terms, Rule.of(problem, terms), Control())
     order = tuple(np.argsort(terms.send).tolist())
     search.improve(Orders(send=order, back=order), 1_000)
     assert OrderBound(terms, Control()).bound(search.best.value) > (1 - off) * search.best.value

@@ -118,7 +118,7 @@ def test_the_measurement_can_be_drawn_and_saved(client: Any, tmp_path: Path) -> 
     plan = planned(90)
     execution = run(plan, functions.squared, list(range(90)), client)
     axes = plot(execution.schedule, problem=plan.problem, ax=Figure().add_subplot())
-    assert axes.get_xlabel() == "time (s)"
+    assert axes.get_xlabel() in ("time (s)", "time (ms)")  # as long as it took
     upper, lower = execution.plot(axes=Figure().subplots(2))
     assert "makespan" in upper.get_title(loc="left") + upper.get_title()
     assert "measured" in lower.get_title(loc="left") + lower.get_title()

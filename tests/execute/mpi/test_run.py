@@ -99,3 +99,10 @@ def test_plans_of_other_kinds_are_refused(tmp_path):
     done = command(2, "run", tmp_path / "load.json")
     assert done.returncode == 2
     assert "is of kind 'divisible'; MPI carries out plans of kind 'reduction'" in done.stderr
+
+
+def test_examples_run(tmp_path, monkeypatch):
+    """Those of all public names, on three ranks."""
+    monkeypatch.chdir(tmp_path)
+    done = launch(3, PROGRAMS / "examples.py")
+    assert done.returncode == 0, done.stderr

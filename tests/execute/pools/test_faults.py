@@ -129,3 +129,18 @@ def test_a_thread_pool_is_free_again_after_a_run() -> None:
         found.close()
         assert on.submit(pow, 2, 3).result(10.0) == 8
         assert not [one for one in threading.enumerate() if one.name == "makespan-slots"]
+
+
+def interrupts(item: int) -> int:
+    """Raise what Ctrl-C does in a worker, which ends its slot."""
+    if item == 5:
+        raise KeyboardInterrupt
+    return item
+
+
+def test_a_slot_that_is_interrupted_is_started_again() -> None:
+    """A worker of an executor gets the signal of a terminal, too; its item is given up."""
+    with pools.pool("threads") as on:
+        execution = mapped(interrupts, range(20), on=on, keep_going=True)
+    assert execution.results == [None if item == 5 else item for item in range(20)]
+    assert any("died" in event for event in execution.events)

@@ -71,6 +71,16 @@ DOCUMENTS = {
         {"tasks": 1, "resources": [{"samples": "table.csv", "granularity": 1}]},
         {"tasks": 1, "resources": [{"cost": COST, "energy_cost": 1.0}]},
     ],
+    "pipeline": [
+        {"stages": [{"work": 1.0, "data": 1.0, "memory": 1.0, "memory_per_item": 1.0}]}
+        | {"machines": [{"speed": 1.0, "memory": 9.0, "price": 1.0, "outside": 1.0}] * 2}
+        | {"network": {"topology": "mesh", "shape": [1, 2]} | TIMED}
+        | {"period_limit": 9.0, "latency_limit": 9.0, "budget": 9.0}
+        | {"input": 1.0, "output": 1.0, "items": 2, "in_flight": 2, "replicas": 2},
+        {"stages": [{"durations": [1.0, 2.0]}], "machines": 2},
+        {"columns": {"work": [1.0], "data": [1.0], "memory": 1.0, "memory_per_item": [1.0]}}
+        | {"machines": 2},
+    ],
     "reduction": [
         {"machines": 2, "segments": 2, "latency": 1.0, "transfer": [[0.0, 1.0], [1.0, 0.0]]}
         | {"reduce": [1.0, 1.0], "segment_sizes": [1.0, 2.0]},

@@ -117,20 +117,20 @@ def test_files_to_take_away(browser, tmp_path):
     def taken(title):
         return browser.do(lambda page: saved(page, title))
 
-    assert read_problem(taken("The problem as a file")).machines == ("M1",)
-    assert check(read_result(taken("The result as a file"))).makespan == 1
-    svg = taken("The chart as a drawing")
+    assert read_problem(taken("TOML")).machines == ("M1",)
+    assert check(read_result(taken("JSON"))).makespan == 1
+    svg = taken("SVG")
     assert (svg.name, ElementTree.parse(svg).getroot().tag) == (
         "plan.svg",
         "{http://www.w3.org/2000/svg}svg",
     )
-    with Image.open(taken("The chart as an image")) as image:
+    with Image.open(taken("PNG")) as image:
         assert image.format == "PNG"
         assert min(image.size) > 100
-    pdf = taken("The chart to print").read_bytes()
+    pdf = taken("PDF").read_bytes()
     assert pdf.startswith(b"%PDF-")
     assert b"%%EOF" in pdf[-20:]
-    rows = list(csv.DictReader(taken("The activities as a table").read_text().splitlines()))
+    rows = list(csv.DictReader(taken("CSV").read_text().splitlines()))
     assert [row["machine"] for row in rows] == ["M1"]
     page = taken("A page that needs nothing but a browser")
     with Browser() as other:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from makespan import solve
+from makespan import check, read_result, solve
 from makespan.core.errors import FileError, ProblemError
 from makespan.flow.files.files import problem_of
 from makespan.studio.exercises import exercises, read_exercise
@@ -48,6 +48,10 @@ def test_mistakes_of_an_exercise():
         read_exercise(OWN.replace("machines = 2", "machines = -2"))
 
 
+ACCEPTED = "The referee accepts your plan."
+LABEL = "document.querySelector('.board [data-item=\"%d\"]').getAttribute('aria-label')"
+
+
 def said(browser):
     return browser.value("document.getElementById('verdict').textContent")
 
@@ -77,37 +81,131 @@ def test_a_wrong_placement_is_explained(browser):
     place(browser, "1", "M1", 0)
     wait_for(browser, "Still to place: 2, 3, 4, 5, 6.")
     place(browser, "2", "M2", 1)
-    wait_for(browser, "1 → 2 leaves before 1 has ended")
+    wait_for(browser, "One rule is broken:2 starts before the data of 1 → 2 are there")
     for name, machine, start in (("2", "M2", 2), ("3", "M1", 1), ("5", "M1", 3), ("4", "M2", 3)):
         place(browser, name, machine, start)
     place(browser, "6", "M1", 6)
-    wait_for(browser, "The referee accepts your plan. It ends at 7 s.")
+    wait_for(browser, f"{ACCEPTED} It ends at 7 s; no plan ends earlier. 100 of 100 points.")
     assert browser.value("makespan.plans[0].busy") == 7
     place(browser, "6", "M1", 4)
     wait_for(browser, "M1 has 5 and 6 at the same time")
 
 
-def test_placed_by_dragging_and_by_keys(browser):
-    """A task is dragged onto a machine, another is moved there by arrow keys."""
-    enter(browser, 4)
+def press(browser, item, *keys):
+    browser.do(lambda page: page.focus(f'.board [data-item="{item}"]'))
+    for key in keys:
+        browser.key(key)
 
-    def drag(page):
-        task = page.locator('.board [data-item="0"]').bounding_box()
-        lane = page.locator(".board .lane").nth(1).bounding_box()
+
+def drag(browser, item, row, across, *, exact=False):
+    """Drag a task onto the lane of a machine, so many pixels into it."""
+
+    def act(page):
+        task = page.locator(f'.board [data-item="{item}"]').bounding_box()
+        lane = page.locator(".board .lane").nth(row).bounding_box()
         page.mouse.move(task["x"] + 4, task["y"] + 8)
         page.mouse.down()
-        page.mouse.move(lane["x"] + 4, lane["y"] + 10, steps=4)
+        page.mouse.move(lane["x"] + across + 4, lane["y"] + 10, steps=4)
+        if exact:
+            page.keyboard.down("Shift")
         page.mouse.up()
+        page.keyboard.up("Shift")
 
-    browser.do(drag)
-    label = "document.querySelector('.board [data-item=\"%d\"]').getAttribute('aria-label')"
-    assert browser.value(label % 0) == "Task T1 on M2 at 0"
-    browser.do(lambda page: page.focus('.board [data-item="1"]'))
-    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
-        browser.do(lambda page, key=key: page.keyboard.press(key))
-    assert browser.value(label % 1) == "Task T2 on M2 at 0.5"
+    browser.do(act)
+
+
+def test_placed_by_dragging_and_by_keys(browser):
+    """Each starts as early as it can where it is put; with Shift it goes where it is dropped."""
+    enter(browser, 4)
+    drag(browser, 0, 1, 90)
+    assert browser.value(LABEL % 0) == "Task T1 on M2 at 0"
+    press(browser, 1, "ArrowRight", "ArrowDown")
+    assert browser.value(LABEL % 1) == "Task T2 on M2 at 3"
+    press(browser, 1, "ArrowRight")
+    assert browser.value(LABEL % 1) == "Task T2 on M2 at 4"
+    press(browser, 1, "ArrowLeft", "ArrowLeft")
+    assert browser.value(LABEL % 1) == "Task T2 on M2 at 3"
+    press(browser, 2, "1")
+    assert browser.value(LABEL % 2) == "Task T3 on M1 at 0"
+    drag(browser, 1, 1, 20, exact=True)
     wait_for(browser, "M2 ")
     assert "rule is broken" in said(browser)
+
+
+def test_a_task_waits_for_its_data_and_its_machine(browser):
+    """The six tasks of the lecture by keys alone, as list scheduling places them."""
+    enter(browser, 0)
+    starts = [(0, 1, 0), (2, 1, 1), (1, 2, 2), (4, 1, 3), (3, 2, 3), (5, 1, 6)]
+    for item, machine, start in starts:
+        press(browser, item, str(machine))
+        assert browser.value(LABEL % item).endswith(f" on M{machine} at {start}")
+    wait_for(browser, "100 of 100 points")
+
+
+def test_a_move_is_taken_back_and_made_again(browser):
+    """By its own buttons and by keys; what was changed in Play stays."""
+    before = browser.value("makespan.state.problem")
+    enter(browser, 4)
+    both = """document.querySelectorAll('#exercise :is([title^="Undo"], [title^="Redo"])')"""
+    disabled = f"Array.from({both}, (button) => button.disabled)"
+    assert browser.value(disabled) == [True, True]
+    press(browser, 0, "1", "ArrowDown", "Control+z")
+    assert browser.value(LABEL % 0) == "Task T1 on M1 at 0"
+    assert browser.value(disabled) == [False, False]
+    browser.key("Control+y")
+    assert browser.value(LABEL % 0) == "Task T1 on M2 at 0"
+    for _ in range(3):
+        browser.key("Control+z")
+    assert browser.value(disabled) == [True, False]
+    assert browser.value("makespan.state.problem") == before
+
+
+def test_moves_are_kept_over_a_reload(browser, address):
+    """The address names the exercise, which is there again with what was placed."""
+    enter(browser, 4)
+    press(browser, 0, "2")
+    browser.wait("location.hash === '#exercise=5'")
+    browser.do(lambda page: page.reload())
+    browser.wait("document.querySelector('.board [data-item]') !== null")
+    assert browser.value(LABEL % 0) == "Task T1 on M2 at 0"
+
+
+def test_a_link_to_no_exercise(browser, address):
+    """It says so, and how many there are."""
+    browser.do(lambda page: page.goto("about:blank"))
+    browser.open(f"{address}/#exercise=9")
+    said = "document.getElementById('notice').textContent"
+    browser.wait(f"{said} === 'There is no exercise 9; there are 1 to 6.'")
+
+
+def test_an_accepted_plan_is_judged_and_handed_in(browser, tmp_path):
+    """What it lacks to the best is said; the file is one that the referee reads."""
+    enter(browser, 4)
+    hand = "document.getElementById('hand-in').disabled"
+    for item, machine in enumerate("12121"):
+        assert browser.value(hand)
+        press(browser, item, machine)
+    wait_for(browser, f"{ACCEPTED} It ends at 7 s; the best ends at 6 s. 86 of 100 points.")
+    path = tmp_path / "handed-in.json"
+
+    def act(page):
+        page.get_by_label("Your name", exact=False).fill("Jana")
+        with page.expect_download() as download:
+            page.click("#hand-in")
+        download.value.save_as(path)
+        return download.value.suggested_filename
+
+    assert browser.do(act) == "longest-first-or-better-jana.json"
+    result = read_result(path)
+    assert (result.method, result.makespan, check(result).ok) == ("by hand", 7, True)
+    assert result.details["points"] == 86
+
+
+def test_the_graph_stands_beside_the_board(browser):
+    """With how long each task takes, before anything is placed."""
+    enter(browser, 0)
+    boxes = browser.value("[...document.querySelectorAll('.sketch .task')].map(b => b.textContent)")
+    assert boxes == ["11 s", "21 s", "32 s", "41 s", "52 s", "61 s"]
 
 
 def test_the_best_plan_is_revealed_on_request(browser):
@@ -136,7 +234,7 @@ def test_placed_by_numbers(browser, number, fields, end):
                 str(value)
             )
         )
-    wait_for(browser, f"The referee accepts your plan. It ends at {end}")
+    wait_for(browser, f"{ACCEPTED} It ends at {end}; no plan ends earlier.")
 
 
 def test_an_own_exercise(browser, tmp_path):
@@ -146,6 +244,9 @@ def test_an_own_exercise(browser, tmp_path):
     enter(browser, 0)
     browser.do(lambda page: page.set_input_files("#exercise input[type=file]", path))
     browser.wait("document.querySelector('#exercise h2').textContent === 'Two tasks'")
+    browser.wait("location.hash.startsWith('#exercise=') && location.hash.length > 60")
+    browser.do(lambda page: page.reload())
+    browser.wait("document.querySelector('#exercise h2')?.textContent === 'Two tasks'")
     path.write_text(OWN.replace("durations = [4, 4]", "durations = [4, -4]"))
     browser.do(lambda page: page.set_input_files("#exercise input[type=file]", path))
     wait_for(browser, "problem.durations[1]")

@@ -77,6 +77,11 @@ def write(browser: Browser, text: str) -> None:
     browser.do(lambda page: page.keyboard.type(text))
 
 
+def reload(browser: Browser) -> None:
+    browser.do(lambda page: page.reload())
+    browser.wait("globalThis.makespan !== undefined")
+
+
 def test_divisible_by_mouse(browser):
     """Two workers: the shares of the plan end at the same time."""
     begin(browser, "divisible")
@@ -281,7 +286,11 @@ def test_mistakes_stand_at_their_fields(browser):
     fill(browser, "link, s/unit, workers 1", "2")
     browser.wait("document.querySelector('.mistake') === null")
     browser.do(lambda page: page.fill("#toml", 'kind = "divisible"\nlode = 3'))
-    browser.wait("document.getElementById('mistakes').textContent.includes(\"'load'\")")
+    browser.wait("document.getElementById('typed').textContent.includes(\"'load'\")")
+    dimmed = "Number(getComputedStyle(document.getElementById('%s')).opacity) < 1"
+    assert browser.value(f"{dimmed % 'charts'} && {dimmed % 'verdict'}")
+    browser.do(lambda page: page.fill("#toml", 'kind = "divisible"'))
+    browser.wait("document.getElementById('typed').textContent.includes('platform')")
 
 
 def test_undo(browser):
@@ -293,6 +302,67 @@ def test_undo(browser):
     planned(browser, 1)
     press(browser, "Redo")
     planned(browser, 5)
+
+
+def test_the_page_is_kept_over_a_reload(browser):
+    """In the address; what is too long for one, by the browser."""
+    begin(browser, "independent")
+    fill(browser, "duration, s, tasks 1", "5")
+    browser.wait("location.hash.startsWith('#problem=')")
+    reload(browser)
+    planned(browser, 5)
+    many = list(range(1000, 5000))
+    write_all = f"import('/studio/state.js').then((s) => s.edit((p) => (p.durations = {many})))"
+    browser.value(write_all)
+    browser.wait("location.hash === ''")
+    reload(browser)
+    browser.wait("makespan.state.problem.durations.length === 4000")
+
+
+def test_the_way_back_leads_to_the_example_before(browser):
+    """Another kind is a place of its own; a change of a field is none."""
+    browser.wait("location.hash.length > 60")
+    begin(browser, "independent")
+    written = "import('/studio/link.js').then(({ linked }) => linked())"
+    browser.wait(f"{written}.then(({{ problem }}) => problem?.kind === 'independent')")
+    before = browser.value("location.hash")
+    browser.do(lambda page: page.select_option("#kind", "partition"))
+    browser.wait(f"location.hash !== {json.dumps(before)}")
+    browser.do(lambda page: page.go_back())
+    browser.wait("makespan.state.problem.kind === 'independent'")
+
+
+def test_a_link_that_is_cut_off(browser, address):
+    """It says so, and an example is there instead."""
+    browser.wait("location.hash.length > 60")
+    link = browser.value("location.href")
+    browser.do(lambda page: page.goto("about:blank"))
+    browser.open(link[:-30])
+    assert "cut off" in browser.value("document.getElementById('notice').textContent")
+    browser.wait("makespan.plans.length > 0")
+
+
+def test_no_arrow_closes_a_cycle(browser):
+    """It is refused with the cycle that it would close; a cycle in a file leaves the drawing."""
+    text = """kind = "taskgraph"
+tasks = [{ name = "a", work = 1 }, { name = "b", work = 1 }, { name = "c", work = 1 }]
+edges = [{ from = "a", to = "b", size = 1 }, { from = "b", to = "c", size = 1 }]
+network = { machines = [{ name = "M1" }] }"""
+    browser.do(lambda page: page.fill("#toml", text))
+    browser.wait("document.querySelectorAll('.graph .arrow').length === 2")
+    browser.do(lambda page: page.focus('.graph .task[data-name="c"]'))
+    browser.do(lambda page: page.get_by_label("Arrow from c to", exact=True).select_option("a"))
+    press(browser, "Add an arrow from c to the task in the list")
+    said = browser.value("document.querySelector('.chosen .mistake').textContent")
+    assert "c → a → b → c" in said
+    assert len(problem(browser)["edges"]) == 2
+    assert browser.value("document.querySelectorAll('.arrow.refused').length") == 2
+    places = """import('/studio/sketch.js').then(({ laidOut }) => laidOut({
+      tasks: [{ name: 'a' }, { name: 'b' }, { name: 'c' }],
+      edges: [['a', 'b'], ['b', 'c'], ['c', 'a']].map(([from, to]) => ({ from, to })),
+    })).then((at) => ['a', 'b', 'c'].map((name) => at.get(name).x))"""
+    first, second, third = browser.value(places)
+    assert first < second < third
 
 
 def test_hostile_names_stay_text(browser):

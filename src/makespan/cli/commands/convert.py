@@ -21,9 +21,21 @@ from makespan.cli.progress import meanwhile
     type=click.Choice(["toml", "json", "csv"]),
     help="What to write where OUT is '-'.",
 )
+@click.option(
+    "--for",
+    "system",
+    type=click.Choice(["vllm", "llama.cpp", "exo", "torch"]),
+    help="Write a pipeline's plan to '-' as the options of a system that runs models.",
+)
 @meanwhile("converting")
 def command(
-    *, source: str, out: str, problem: str | None, parts: dict[str, Any], to: str | None
+    *,
+    source: str,
+    out: str,
+    problem: str | None,
+    parts: dict[str, Any],
+    to: str | None,
+    system: str | None,
 ) -> int:
     """Write what IN holds as OUT; the suffix of OUT decides.
 
@@ -44,12 +56,17 @@ def command(
     from makespan.flow.files.reading import read_any
     from makespan.flow.result import Result
 
-    if (out == "-") != (to is not None):
-        raise click.UsageError("--to says what to write where OUT is '-', and only there")
+    if (out == "-") != (to is not None or system is not None) or (to and system):
+        raise click.UsageError(
+            "--to says what to write where OUT is '-', and only there; so does --for"
+        )
     if source == problem == "-":
         raise click.UsageError("only one of the two files can be standard input")
     stated = None if problem is None else read_problem(problem, **parts)
     thing = read_any(source, stated, **(parts if problem is None else {}))
+    if system is not None:
+        parameters.print_text(_options_for(system, thing))
+        return DONE
     target = f"output.{to}" if to is not None else out
     if isinstance(thing, Result) and thing.schedule is None and not target.endswith(".json"):
         parameters.print_error(f"{out} not written: {source} is {thing.status}, without a plan")
@@ -62,3 +79,14 @@ def command(
     write_whole(out, file_of(thing, out, problem=stated))
     parameters.say(f"{out} written")
     return DONE
+
+
+def _options_for(system: str, thing: Any) -> str:
+    """Return the options of a system that runs models, of the result of a pipeline."""
+    from makespan.core.errors import InputError
+    from makespan.flow.result import Result
+    from makespan.pipeline.formats import options_for
+
+    if not isinstance(thing, Result) or thing.problem.kind != "pipeline" or not thing.schedule:
+        raise InputError("--for needs the result of a pipeline, with a plan")
+    return options_for(system, thing.problem, thing.schedule)  # type: ignore[arg-type]

@@ -26,6 +26,8 @@ from makespan.cli.progress import meanwhile
     "transfer, in the Gantt chart of a reduction.",
 )
 @click.option("--fold", is_flag=True, help="Leave transfers out of a Gantt chart.")
+@click.option("--width", metavar="6.5in", callback=parameters.inches, help="How wide: in, cm.")
+@click.option("--landscape", is_flag=True, help="Put the layers of a graph side by side: slides.")
 @parameters.parts
 @parameters.file_option(
     "--beside",
@@ -40,6 +42,8 @@ def command(
     view: str | None,
     by: str | None,
     fold: bool,
+    width: float | None,
+    landscape: bool,
     parts: dict[str, Any],
     beside: str | None,
 ) -> int:
@@ -53,7 +57,7 @@ def command(
 
     \b
     makespan plot result.json plan.svg
-    makespan plot result.json graph.pdf --view graph
+    makespan plot result.json graph.pdf --view graph --landscape --width 10in
     makespan plot problem.toml problem.svg
     """
     from makespan.core.errors import FileError
@@ -77,6 +81,6 @@ def command(
         if isinstance(one, Result) and one.schedule is None:
             parameters.print_error(f"{out} not written: the result is {one.status}, without a plan")
             return INFEASIBLE
-    save(thing, out, beside=other, view=view, by=by, fold=fold)
+    save(thing, out, beside=other, view=view, by=by, fold=fold, width=width, landscape=landscape)
     parameters.say(f"{out} written")
     return DONE

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import click
 
 from makespan.cli import parameters
 from makespan.cli.process import DONE
 from makespan.cli.progress import meanwhile
-
-INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72}
-
-
-def _inches(context: click.Context, parameter: click.Parameter, given: str | None) -> float | None:
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(in|cm|mm|pt)\s*", given or "")
-    if given is not None and found is None:
-        raise click.BadParameter(f"{given!r} is not a width such as 3.3in, 8.4cm or 240pt")
-    return None if found is None else float(found[1]) * INCHES[found[2]]
 
 
 @click.command("report")
@@ -29,7 +18,9 @@ def _inches(context: click.Context, parameter: click.Parameter, given: str | Non
     metavar="NAME",
     help="Draw one panel alone: ranks, critical-difference, profile, data-profile or times.",
 )
-@click.option("--width", metavar="3.3in", callback=_inches, help="How wide the panel is: in, cm.")
+@click.option(
+    "--width", metavar="3.3in", callback=parameters.inches, help="How wide the panel is: in, cm."
+)
 @meanwhile("reading")
 def command(
     *,

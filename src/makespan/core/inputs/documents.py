@@ -23,17 +23,10 @@ SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 def table_in(text: str, name: str, suffix: str) -> dict[str, Any]:
     """Return a document as dictionaries, lists, texts and numbers.
 
-    Parameters
-    ----------
-    name
-        What messages call the file.
-    suffix
-        ``".json"`` or ``".toml"``.
+    ``name``: what messages call the file. ``suffix``: ``".json"`` or ``".toml"``.
 
-    Raises
-    ------
-    FileError
-        Naming the file, what is wrong with it, and the line and column where they are known.
+    Raises FileError naming the file, what is wrong with it, and the line and column where they are
+    known.
     """
     if not text.strip():
         raise FileError(f"{name}: is empty")
@@ -45,7 +38,15 @@ def table_in(text: str, name: str, suffix: str) -> dict[str, Any]:
         raise FileError(f"{name}: {fault}") from None
     if not isinstance(data, dict):
         raise FileError(f"{name}: holds a {_word(data)}; it must hold an object, {{...}}")
-    if _depth_exceeds(data, DEEPEST):
+    level: list[Any] = [data]
+    for _ in range(DEEPEST):
+        level = [
+            part
+            for container in level
+            for part in (container.values() if isinstance(container, dict) else container)
+            if isinstance(part, (dict, list))
+        ]
+    if level:
         raise FileError(f"{name}: is nested too deeply; {DEEPEST} levels are allowed")
     return data
 
@@ -63,18 +64,12 @@ def _from_json(text: str) -> Any:
     except ValueError as error:
         raise _FaultError(f"a number can't be read: {_short(error)}") from None
     if SURROGATE.search(text):
-        _refuse_half_characters(data)
+        try:
+            json.dumps(data, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            why = "a text holds half of a surrogate pair, which is not a character"
+            raise _FaultError(why) from None
     return data
-
-
-def _refuse_half_characters(data: Any) -> None:
-    r"""Refuse texts such as ``"\ud800"``, which stand for no character."""
-    try:
-        json.dumps(data, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise _FaultError(
-            "a text holds half of a surrogate pair, which is not a character"
-        ) from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -104,20 +99,14 @@ def _from_toml(text: str) -> Any:
         raise _FaultError(f"{start}: not valid TOML: {message}") from None
     except ValueError as error:
         raise _FaultError(f"a number can't be read: {_short(error)}") from None
-    if LONG.search(text):
-        _refuse_long_numbers(data)
-    return data
-
-
-def _refuse_long_numbers(data: Any) -> None:
-    """Refuse whole numbers of thousands of digits, written other than in decimals."""
-    rest = [data]
+    rest = [data] if LONG.search(text) else []  # a whole number may have thousands of digits
     while rest:
         part = rest.pop()
         if isinstance(part, (dict, list)):
             rest.extend(part.values() if isinstance(part, dict) else part)
         elif isinstance(part, int) and part.bit_length() > MAX_BITS:
             raise _FaultError("a number can't be read: it has thousands of digits")
+    return data
 
 
 def _short(error: Exception) -> str:
@@ -129,32 +118,12 @@ def _word(data: Any) -> str:
     return words.get(type(data), "number")
 
 
-def _depth_exceeds(data: Any, limit: int) -> bool:
-    level = [data]
-    for _ in range(limit):
-        level = [
-            part
-            for container in level
-            for part in (container.values() if isinstance(container, dict) else container)
-            if isinstance(part, (dict, list))
-        ]
-        if not level:
-            return False
-    return True
-
-
 def root_of(text: str, tag: str, name: str, *, typed: bool = False) -> ElementTree.Element:
     """Return the root of a document of the format called ``name``, whose root is a ``tag``.
 
-    Parameters
-    ----------
-    typed
-        Whether it may name a document type, which is not looked up.
+    ``typed``: whether it may name a document type, which is not looked up.
 
-    Raises
-    ------
-    FileError
-        If it is not one, or declares entities or a document type.
+    Raises FileError if it is not one, or declares entities or a document type.
     """
     if "<!ENTITY" in text or (not typed and "<!DOCTYPE" in text):
         raise FileError(f"declares entities or a document type, which {name} has no use for")

@@ -34,20 +34,21 @@ def _refuse_closed(name: PathLike) -> None:
 def read_text(path: PathLike, *, pipes: bool = False) -> str:
     """Return the text of a file in UTF-8, with or without a byte order mark.
 
-    Parameters
-    ----------
-    path
-        A file; ``"-"`` is the standard input.
-    pipes
-        Whether a pipe may be read, too, as a path that the user gave can be one (``/dev/stdin``,
-        process substitution). Devices and sockets are never read.
+    ``path``: a file; ``"-"`` is the standard input. ``pipes``: whether a pipe may be read, too, as
+    a path that the user gave can be one (``/dev/stdin``, process substitution). Devices and sockets
+    are never read.
 
-    Raises
-    ------
-    FileError
-        Naming the file and what is wrong with it.
+    Raises FileError naming the file and what is wrong with it.
     """
-    return _decoded(shown_path(path), read_bytes(path, LARGEST, pipes=pipes))
+    name, data = shown_path(path), read_bytes(path, LARGEST, pipes=pipes)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise FileError(f"{name}: is UTF-16 text; save it as UTF-8") from None
+        line = data.count(b"\n", 0, error.start) + 1
+        where = f"line {line}: byte 0x{data[error.start]:02x}"
+        raise FileError(f"{name}: {where} is not UTF-8 text; save it as UTF-8") from None
 
 
 def read_bytes(path: PathLike, largest: int, *, pipes: bool = False) -> bytes:
@@ -75,10 +76,8 @@ def file_beneath(folder: Path, name: str, within: PathLike | None = None) -> Pat
 
     ``within`` is another folder beneath which it may lie, as the caller allows it.
 
-    Raises
-    ------
-    FileError
-        If it leads out of the folder, by its name or by a link, or is not a regular file.
+    Raises FileError if it leads out of the folder, by its name or by a link, or is not a regular
+    file.
     """
     _refuse_closed(name)
     path = folder / name
@@ -95,7 +94,6 @@ def file_beneath(folder: Path, name: str, within: PathLike | None = None) -> Pat
 
 
 def shown_path(path: PathLike) -> str:
-    """Return what messages call a file."""
     return "standard input" if str(path) == "-" else str(path)
 
 
@@ -129,28 +127,12 @@ def _too_large(name: str, largest: int) -> FileError:
     return FileError(f"{name}: is larger than {largest // 2**20} MiB, the most that is read")
 
 
-def _decoded(name: str, data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise FileError(f"{name}: is UTF-16 text; save it as UTF-8") from None
-        line = data.count(b"\n", 0, error.start) + 1
-        byte = data[error.start]
-        raise FileError(
-            f"{name}: line {line}: byte 0x{byte:02x} is not UTF-8 text; save it as UTF-8"
-        ) from None
-
-
 def write_whole(path: PathLike, content: str | bytes) -> None:
     """Write a file so that nobody ever sees half of it: a temporary file beside it, then a rename.
 
     A link is followed; what is not a regular file (a pipe, a device) is written to as it is.
 
-    Raises
-    ------
-    FileError
-        If the file can't be written; whatever was there before is then still there.
+    Raises FileError if the file can't be written; whatever was there before is then still there.
     """
     _refuse_closed(path)
     data = content.encode() if isinstance(content, str) else content

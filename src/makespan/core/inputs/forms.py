@@ -260,20 +260,11 @@ def mistakes_at(found: Iterable[tuple[tuple[str | int, ...], str]]) -> Validatio
 def validated(form: type[Model], data: Any, *, place: str = "") -> Model:
     """Return ``data`` as a ``form``.
 
-    Parameters
-    ----------
-    form
-        A subclass of :class:`Form`.
-    data
-        What was read from a file: dictionaries, lists, texts, numbers.
-    place
-        Where ``data`` stands, to begin the places of the mistakes with.
+    ``form``: a subclass of :class:`Form`. ``data``: what was read from a file: dictionaries, lists,
+    texts, numbers. ``place``: where ``data`` stands, to begin the places of the mistakes with.
 
-    Raises
-    ------
-    ProblemError
-        With every mistake, such as ``platform.workers[2].send.per_unit: -1.0 is negative; a cost
-        per unit is 0 or more seconds``.
+    Raises ProblemError with every mistake, such as ``platform.workers[2].send.per_unit: -1.0 is
+    negative; a cost per unit is 0 or more seconds``.
     """
     try:
         return form.model_validate(data)

@@ -67,11 +67,7 @@ class LinksForm(Form):
     def fields(self) -> dict[str, Any]:
         """Return what :class:`~makespan.core.network.interconnect.Interconnect` takes."""
         return {
-            "topology": self.topology,
-            "shape": self.shape,
-            "rate": self.rate,
-            "duplex": self.duplex,
-            "routers": self.routers,
+            **{name: getattr(self, name) for name in LinksForm.model_fields},
             "links": [link.link() for link in self.links if link.between is not None],
             "one_way_links": [link.link() for link in self.links if link.between is None],
         }
@@ -92,19 +88,16 @@ class InterconnectForm(LinksForm):
 def links_entry(network: Interconnect) -> dict[str, Any]:
     """Return the links as they stand in files; what has its default is left out."""
     entry: dict[str, Any] = {"topology": network.topology}
-    rate = network.rate.tolist()
-    if rate != 1.0:
-        entry["rate"] = rate
-    if network.latency:
-        entry["latency"] = float(network.latency)
-    if network.shape:
-        entry["shape"] = list(network.shape)
-    if not network.duplex:
-        entry["duplex"] = False
-    if network.ports != "machines":
-        entry["ports"] = network.ports
-    if network.routers and network.topology != "nodes":
-        entry["routers"] = list(network.routers)
+    for name, value in (
+        ("rate", network.rate.tolist()),
+        ("latency", float(network.latency)),
+        ("shape", list(network.shape)),
+        ("duplex", network.duplex),
+        ("ports", network.ports),
+        ("routers", list(network.routers) if network.topology != "nodes" else []),
+    ):
+        if value != InterconnectForm.model_fields[name].get_default(call_default_factory=True):
+            entry[name] = value
     links = [{"between": list(link[:2]), **_costs(link)} for link in network.links]
     links += [{"from": link[0], "to": link[1], **_costs(link)} for link in network.one_way_links]
     if links:

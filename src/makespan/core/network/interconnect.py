@@ -56,13 +56,9 @@ class Ways:
 class Ports:
     """The ports by which a transfer leaves a machine (row), and arrives at another.
 
-    Parameters
-    ----------
-    sending, receiving
-        Numbers from 0, of all sending and of all receiving ports; -1 where there is no way.
-    exits, entries
-        Whose each is, and the node at the other end of its link, a row (machine, node) for each
-        sending and each receiving port, machine by machine.
+    ``sending``, ``receiving``: numbers from 0, of all sending and of all receiving ports; -1 where
+    there is no way. ``exits``, ``entries``: whose each is, and the node at the other end of its
+    link, a row (machine, node) for each sending and each receiving port, machine by machine.
     """
 
     sending: Integers
@@ -181,7 +177,6 @@ def _shared(
 
 
 def _name(network: Interconnect, number: int) -> str:
-    """Return what a medium is called."""
     if network.topology == "bus":
         return "the bus"
     one, other = (network.nodes[node] for node in divmod(number, len(network.nodes)))

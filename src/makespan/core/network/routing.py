@@ -29,21 +29,12 @@ class Route:
 class Routing:
     """The routes of a network and what they cost.
 
-    Parameters
-    ----------
-    rates
-        Units of data per second from node to node; 0 where there is no link.
-    setup
-        Seconds that each node needs to send a message over one hop.
-    delay
-        Seconds after the last hop for each pair of machines.
+    ``rates``: units of data per second from node to node; 0 where there is no link. ``setup``:
+    seconds that each node needs to send a message over one hop. ``delay``: seconds after the last
+    hop for each pair of machines.
 
-    Attributes
-    ----------
-    hops
-        Links on the route from node to node; -1 where there is none.
-    following
-        The neighbour that a node sends to for each destination (the preferred link); -1 for none.
+    ``hops``: links on the route from node to node; -1 where there is none. ``following``: the
+    neighbour that a node sends to for each destination (the preferred link); -1 for none.
 
     Complexity: O(nodes × links), vectorised; O(nodes²) where all are neighbours.
     """
@@ -91,10 +82,7 @@ class Routing:
     def route(self, start: int, goal: int) -> list[tuple[int, int]]:
         """Return the hops from a node to another as pairs of nodes.
 
-        Raises
-        ------
-        ValueError
-            If there is no route.
+        Raises ValueError if there is no route.
         """
         if self.hops[start, goal] < 0:
             raise ValueError(f"there is no route from node {start} to node {goal}")

@@ -15,7 +15,6 @@ Array = TypeVar("Array", bound="np.ndarray[Any, Any]")
 
 
 def frozen(array: Array) -> Array:
-    """Make an array read-only and return it."""
     array.flags.writeable = False
     return array
 

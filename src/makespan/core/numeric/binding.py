@@ -7,7 +7,6 @@ from typing import Any
 
 
 def parameters(form: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of the parameters of a loop or kernel, in their order."""
     code = getattr(form, "py_func", form).__code__
     return tuple(code.co_varnames[: code.co_argcount])
 
@@ -15,24 +14,16 @@ def parameters(form: Callable[..., Any]) -> tuple[str, ...]:
 def bind(form: Callable[..., Any], /, *groups: Any, **columns: Any) -> Callable[..., Any]:
     """Give a loop arguments by their names; return what calls it with all others.
 
-    Parameters
-    ----------
-    form
-        A loop in one of its forms, or a kernel.
-    groups
-        Columns that travel together: dataclasses or named tuples whose fields are parameters.
-    columns
-        Single arguments.
+    ``form``: a loop in one of its forms, or a kernel. ``groups``: columns that travel together:
+    dataclasses or named tuples whose fields are parameters. ``columns``: single arguments.
 
     Returns
     -------
     callable
         It takes the parameters that are left by name; a single one that is left, by position, too.
 
-    Raises
-    ------
-    TypeError
-        If a name is not that of a parameter, is given twice, or is missing in the call.
+    Raises TypeError if a name is not that of a parameter, is given twice, or is missing in the
+    call.
 
     >>> def scaled(number, factor, shift):
     ...     return number * factor + shift

@@ -17,17 +17,10 @@ VARIABLE = "MAKESPAN_MEMORY"
 def claim(wanted: float, what: str) -> None:
     """Refuse what would take more memory than makespan may take here.
 
-    Parameters
-    ----------
-    wanted
-        Bytes that are about to be taken, estimated from the sizes of the input.
-    what
-        What takes them, for the message: ``"the distances between 50,000 machines"``.
+    ``wanted``: bytes that are about to be taken, estimated from the sizes of the input. ``what``:
+    what takes them, for the message: ``"the distances between 50,000 machines"``.
 
-    Raises
-    ------
-    TooLarge
-        If that is more than :func:`allowed`.
+    Raises TooLarge if that is more than :func:`allowed`.
 
     >>> claim(1e15, "the table of all pairs")
     Traceback (most recent call last):
@@ -65,13 +58,19 @@ def available() -> float:
     return min(_free_on_the_machine(), _free_in_the_group(), _free_of_the_process())
 
 
-def _free_on_the_machine() -> float:
+def _told(file: str, word: str) -> int | None:
+    """Return the bytes behind a word in a file of the system, None where it is not there."""
     try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024.0
+        lines = (line.split() for line in Path(file).read_text().splitlines())
+        return next((int(line[1]) * 1024 for line in lines if line[:1] == [word]), None)
     except (OSError, ValueError, IndexError):
-        pass
+        return None
+
+
+def _free_on_the_machine() -> float:
+    free = _told("/proc/meminfo", "MemAvailable:")
+    if free is not None:
+        return float(free)
     try:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):
@@ -116,12 +115,9 @@ def forget_peak() -> None:
 
 def peak() -> int | None:
     """Return the most bytes that this process has held; None where the system does not tell."""
-    try:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
+    most = _told("/proc/self/status", "VmHWM:")
+    if most is not None:
+        return most
     try:
         import resource
 

@@ -163,10 +163,7 @@ def missing(library: str) -> str | None:
 def optional(name: str) -> Any:
     """Import a module of a library that an extra installs.
 
-    Raises
-    ------
-    MissingExtra
-        If it can't be imported; with the extra.
+    Raises MissingExtra if it can't be imported; with the extra.
 
     Examples
     --------

@@ -95,10 +95,7 @@ ONE_THREAD = dict.fromkeys(
 def own_folder() -> tempfile.TemporaryDirectory[str]:
     """Make a folder for the files of processes.
 
-    Raises
-    ------
-    ExecutionError
-        If the system has no place for one.
+    Raises ExecutionError if the system has no place for one.
     """
     try:
         return tempfile.TemporaryDirectory(prefix="makespan-")

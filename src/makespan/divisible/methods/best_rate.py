@@ -35,8 +35,6 @@ def _no_limit(problem: DivisibleLoad) -> str | None:
 
 
 @register(
-    "divisible",
-    name="best-rate",
     needs=(
         *needs.SEQUENCE_OF_CHUNKS,
         needs.NO_GIVEN_ORDER,

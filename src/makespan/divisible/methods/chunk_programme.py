@@ -43,8 +43,6 @@ def _beyond_reach(problem: DivisibleLoad) -> str | None:
 
 
 @register(
-    "divisible",
-    name="chunk-programme",
     needs=(ANY_STAR, ONE_GOAL, Need("no transfers", is_given("transfers"))),
     reach=(Need(f"at most {FEW} workers, or {MANY} and a price or an open load", _beyond_reach),),
     proves="the dual bound of the branch and bound meets the plan",

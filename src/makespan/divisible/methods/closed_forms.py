@@ -15,8 +15,6 @@ AN_ORDER = Need("an order", lambda problem: None if problem.order else "order is
 
 
 @register(
-    "divisible",
-    name="bus",
     needs=(*needs.LINEAR_ONE_ROUND, needs.A_BUS),
     proves="all machines finish together, in any order, the fastest as master (theorem)",
     complexity="O(n)",
@@ -37,8 +35,6 @@ def bus(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 @register(
-    "divisible",
-    name="star",
     needs=(*needs.LINEAR_ONE_ROUND, needs.A_MASTER, needs.NO_GIVEN_ORDER),
     proves="serve by non-decreasing send cost, finish together (theorem)",
     complexity="O(n log n)",
@@ -51,8 +47,6 @@ def star(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 @register(
-    "divisible",
-    name="fixed-order",
     needs=(*needs.LINEAR_ONE_ROUND, needs.A_MASTER, needs.ANY_WORKERS, AN_ORDER),
     proves="exchange of port time, backwards over the order (equal to the linear programme)",
     complexity="O(n)",

@@ -24,8 +24,6 @@ from makespan.divisible.timing import timed
 
 
 @register(
-    "divisible",
-    name="no-load",
     needs=(
         needs.A_STAR,
         needs.A_MASTER,
@@ -57,8 +55,6 @@ def _shared_limit(problem: DivisibleLoad) -> str | None:
 
 
 @register(
-    "divisible",
-    name="given-loads",
     needs=(
         needs.A_STAR,
         needs.condition("given loads", lambda problem: problem.loads, "loads is not given"),
@@ -92,12 +88,16 @@ def given_loads(problem: DivisibleLoad, control: Control) -> Solution:
     plan = plan.keeping(_takes_part(problem, amount)[plan.worker])
     schedule = timed(problem, plan)
     solution = with_deadline(problem, Solution(schedule=schedule, optimal=True))
-    late = _late_worker(problem, schedule.machine, schedule.end)
-    if late is None or solution.infeasible is not None:
+    limit = np.concatenate([[np.inf], star.deadline])[schedule.machine]
+    late = np.flatnonzero(schedule.end > limit * (1 + 1e-12))
+    if not len(late) or solution.infeasible is not None:
         return solution
+    row = int(late[0])
+    why = f"{problem.machines[int(schedule.machine[row])]} would end at {schedule.end[row]:.12g}"
+    why += f", after its deadline {limit[row]:.12g}"
     if problem.order or problem.given_sends or problem.ports == "many":
-        return Solution(schedule=None, infeasible=late)
-    return Solution(schedule=None, notes=(f"{late}; another order may meet it",))
+        return Solution(schedule=None, infeasible=why)
+    return Solution(schedule=None, notes=(f"{why}; another order may meet it",))
 
 
 def _takes_part(problem: DivisibleLoad, amount: Floats) -> NDArray[np.bool_]:
@@ -164,24 +164,12 @@ def _obstacle(problem: DivisibleLoad, amount: Floats) -> str | None:
     return None
 
 
-def _late_worker(problem: DivisibleLoad, machine: Integers, end: Floats) -> str | None:
-    limit = np.concatenate([[np.inf], problem.star.deadline])[machine]
-    late = np.flatnonzero(end > limit * (1 + 1e-12))
-    if not len(late):
-        return None
-    row = int(late[0])
-    name = problem.machines[int(machine[row])]
-    return f"{name} would end at {end[row]:.12g}, after its deadline {limit[row]:.12g}"
-
-
 MAX_PROGRAMMED = 30_000
 """Chunks up to which the linear programme is solved; HiGHS looks at the clock late in longer ones.
 """
 
 
 @register(
-    "divisible",
-    name="activation",
     needs=(
         *needs.SEQUENCE_OF_CHUNKS,
         needs.condition(
@@ -201,7 +189,11 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     assert problem.activation is not None
     sequence = problem.workers_in(problem.activation)
     if not len(sequence):
-        return _by_the_master(problem)
+        if problem.total and not problem.master_computes:
+            why = "activation is empty, the master can't compute"
+            return Solution(schedule=None, infeasible=why)
+        plan = Plan.of([], [], master=problem.total)
+        return with_deadline(problem, Solution(schedule=timed(problem, plan), optimal=True))
     sized = size_by_chain(problem, sequence) if only_costs(problem) else None
     if sized is None or not sized.optimal:
         if len(sequence) > MAX_PROGRAMMED:
@@ -218,14 +210,6 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     optimal = optimal and not _may_be_left_waiting(problem, schedule.makespan)
     solution = Solution(schedule=schedule, optimal=optimal)
     return with_deadline(problem, solution)
-
-
-def _by_the_master(problem: DivisibleLoad) -> Solution:
-    """Return the only plan in which nobody is sent anything."""
-    if problem.total and not problem.master_computes:
-        return Solution(schedule=None, infeasible="activation is empty, the master can't compute")
-    plan = Plan.of([], [], master=problem.total)
-    return with_deadline(problem, Solution(schedule=timed(problem, plan), optimal=True))
 
 
 def _may_be_left_waiting(problem: DivisibleLoad, time: float | None) -> bool:

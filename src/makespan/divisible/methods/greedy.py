@@ -25,8 +25,6 @@ FASTER = 1e-4  # what another order has to gain to be looked into
 
 
 @register(
-    "divisible",
-    name="greedy",
     needs=(A_STAR, ONE_SEND_AT_A_TIME, NO_GIVEN_LOADS, NO_GIVEN_SEQUENCE),
     complexity="O(n) for each end tried, some dozens; O(n log n)",
     source="bisection for the end; each worker fills the time left (Benoit 2016, star recursion) "

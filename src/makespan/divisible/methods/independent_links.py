@@ -55,8 +55,6 @@ def _shared_returns(problem: DivisibleLoad) -> str | None:
 
 
 @register(
-    "divisible",
-    name="independent-links",
     needs=(
         needs.A_STAR,
         Need("links of their own (ports = 'many')", needs.is_one_of("ports", "many")),
@@ -212,7 +210,13 @@ def _few_at_a_time(problem: DivisibleLoad, few: int, control: Control) -> Plan:
         if best >= before * (1 - 1e-9) or control.expired():
             break
     done = loads(best)
-    sent = _in_order_of_start(star.send_fixed, star.send_per_unit, order, port, done, few)
+    used = order[done[order] > 0]
+    lasting = star.send_fixed[used] + star.send_per_unit[used] * done[used]
+    start = np.zeros(len(used))
+    for each in range(min(few, len(used))):
+        on = np.flatnonzero(port[used] == each)
+        start[on[1:]] = np.cumsum(lasting[on])[:-1]
+    sent = used[np.lexsort((used, start))]
     return _scaled(problem, sent, done[sent], problem.own_by(best))
 
 
@@ -235,19 +239,6 @@ def _neighbours(port: Integers, few: int) -> Iterator[Integers]:
                 swapped = port.copy()
                 swapped[[first, second]] = port[[second, first]]
                 yield swapped
-
-
-def _in_order_of_start(
-    fixed: Floats, per_unit: Floats, order: Integers, port: Integers, done: Floats, few: int
-) -> Integers:
-    """Return the workers used in the order in which their sends start."""
-    used = order[done[order] > 0]
-    lasting = fixed[used] + per_unit[used] * done[used]
-    start = np.zeros(len(used))
-    for each in range(min(few, len(used))):
-        on = np.flatnonzero(port[used] == each)
-        start[on[1:]] = np.cumsum(lasting[on])[:-1]
-    return used[np.lexsort((used, start))]
 
 
 def _under_uplink(

@@ -9,18 +9,14 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.divisible import needs
-from makespan.divisible.one_round.ending_together import AffineCosts, without_late
+from makespan.divisible.one_round.ending_together import AffineCosts, SubsetSearch, without_late
 from makespan.divisible.one_round.layers import MAX_WORKERS
-from makespan.divisible.one_round.newton import SubsetSearch
 from makespan.divisible.one_round.plans import in_turn, log_service_order, one_round, service_order
-from makespan.divisible.one_round.selection import Selection
-from makespan.divisible.one_round.subsets import solve_latencies
+from makespan.divisible.one_round.subsets import Selection, solve_latencies
 from makespan.divisible.problem import DivisibleLoad
 
 
 @register(
-    "divisible",
-    name="large-load",
     needs=(
         *needs.SPLIT_ONE_ROUND,
         needs.FINITE_RATES,
@@ -48,8 +44,6 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 @register(
-    "divisible",
-    name="subset-dp",
     needs=(
         *needs.AFFINE_ONE_ROUND,
         needs.at_most(
@@ -75,8 +69,6 @@ def subset_dp(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 @register(
-    "divisible",
-    name="bus-exchange",
     needs=(
         *needs.AFFINE_ONE_ROUND,
         needs.NO_GIVEN_ORDER,

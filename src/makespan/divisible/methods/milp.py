@@ -30,8 +30,6 @@ NO_PLAN = "the search found no plan within the time limit, or the limit was too 
 
 
 @register(
-    "divisible",
-    name="milp",
     needs=(*OPEN_ONE_ROUND, NO_RETURNS),
     reach=(
         at_most(

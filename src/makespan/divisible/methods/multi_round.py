@@ -33,8 +33,6 @@ MAX_CHUNKS = 1_000_000
 
 
 @register(
-    "divisible",
-    name="multi-installment",
     needs=(
         *needs.SEQUENCE_OF_CHUNKS,
         needs.NO_GIVEN_SEQUENCE,
@@ -65,15 +63,11 @@ def multi_installment(problem: DivisibleLoad, control: Control) -> Solution:
             break
         better = best is None or sized.makespan < best.makespan * (1 - 1e-12)
         best, worse = (sized, 0) if better or best is None else (best, worse + 1)
-        if worse >= 3 or control.expired() or _is_done(problem, best, rounds):
+        if worse >= 3 or control.expired() or rounds * len(problem.star) > MAX_CHUNKS:
+            break
+        if best.makespan <= quick_bound(problem) * (1 + 1e-9):  # but for rounding, the optimum
             break
     return _solution(problem, best)
-
-
-def _is_done(problem: DivisibleLoad, best: Sized, rounds: int) -> bool:
-    """Whether more rounds can't help by more than rounding."""
-    bound = quick_bound(problem)
-    return best.makespan <= bound * (1 + 1e-9) or rounds * len(problem.star) > MAX_CHUNKS
 
 
 def _round_robin(problem: DivisibleLoad, rounds: int) -> np.ndarray:
@@ -126,8 +120,6 @@ FEW, BEHIND = 16, 0.6
 
 
 @register(
-    "divisible",
-    name="multi-round",
     needs=(
         *needs.SEQUENCE_OF_CHUNKS,
         needs.NO_GIVEN_SEQUENCE,

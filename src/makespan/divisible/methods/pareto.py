@@ -28,16 +28,12 @@ ALLOWED = 1e-9
 
 
 class Point(NamedTuple):
-    """A plan, and what it takes and costs."""
-
     time: float
     price: float
     plan: Schedule
 
 
 @register(
-    "divisible",
-    name="pareto",
     needs=(ANY_STAR, A_FRONT),
     proves="of each point, by trying every sequence: no plan as fast is cheaper",
     complexity="a search over sequences a point",

@@ -52,8 +52,6 @@ def _is_free(problem: DivisibleLoad) -> bool:
 
 
 @register(
-    "divisible",
-    name="port-prices",
     needs=(
         *needs.OPEN_ONE_ROUND,
         needs.A_MASTER,

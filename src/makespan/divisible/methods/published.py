@@ -28,8 +28,6 @@ from makespan.divisible.timing import timed
 
 
 @register(
-    "divisible",
-    name="equal-split",
     needs=needs.SPLIT_ONE_ROUND,
     published=True,
     complexity="O(n log n)",
@@ -41,8 +39,6 @@ def equal_split(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 @register(
-    "divisible",
-    name="proportional-split",
     needs=(*needs.SPLIT_ONE_ROUND, needs.FINITE_SPEED),
     published=True,
     complexity="O(n log n)",
@@ -80,24 +76,15 @@ def planned(make: Callable[..., policies.Policy]) -> Callable[..., Solution]:
     return method
 
 
-for name, make, source in (
-    ("self-scheduling", policies.self_scheduling, "Tang and Yew 1986"),
-    ("guided", policies.guided, "Polychronopoulos and Kuck 1987"),
-    ("factoring", policies.factoring, "Flynn Hummel, Schonberg and Flynn 1992"),
-    ("weighted-factoring", policies.weighted_factoring, "Flynn Hummel, Schmidt, Uma and Wein 1996"),
+for make, source in (
+    (policies.self_scheduling, "Tang and Yew 1986"),
+    (policies.guided, "Polychronopoulos and Kuck 1987"),
+    (policies.factoring, "Flynn Hummel, Schonberg and Flynn 1992"),
+    (policies.weighted_factoring, "Flynn Hummel, Schmidt, Uma and Wein 1996"),
 ):
-    register(
-        "divisible",
-        name=name,
-        needs=needs.POLICY,
-        published=True,
-        complexity=A_CHUNK,
-        source=source,
-    )(planned(make))
+    register(needs=needs.POLICY, published=True, complexity=A_CHUNK, source=source)(planned(make))
 
 register(
-    "divisible",
-    name="rumr",
     needs=(*needs.UNIFORM_ROUNDS, needs.OPEN_ROUNDS),
     published=True,
     complexity=f"O(rounds tried^2), then {A_CHUNK}",
@@ -106,8 +93,6 @@ register(
 
 
 @register(
-    "divisible",
-    name="umr",
     needs=needs.UNIFORM_ROUNDS,
     published=True,
     complexity="O(rounds tried^2), and the chunks of the best",
@@ -130,8 +115,6 @@ ENOUGH = 1e-4  # the relative gain below which no further round is tried
 
 
 @register(
-    "divisible",
-    name="multi-installment-output",
     needs=(
         *needs.ROUNDS_WITH_RETURNS,
         needs.ONE_PORT,

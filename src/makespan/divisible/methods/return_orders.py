@@ -56,8 +56,6 @@ def _another_order(discipline: str) -> Need:
 
 
 @register(
-    "divisible",
-    name="fifo",
     needs=(*RETURNS_ONE_ROUND, _another_order("fifo")),
     reach=(at_most(MAX_SEARCHED),),
     proves="where fifo is asked for: with d = z c the order by send cost (theorem), else branch "
@@ -116,8 +114,6 @@ def _searched(problem: DivisibleLoad) -> int:
 
 
 @register(
-    "divisible",
-    name="lifo",
     needs=(*RETURNS_ONE_ROUND, _another_order("lifo")),
     reach=(at_most(MAX_SEARCHED, number=_searched, otherwise="a plain star, or "),),
     proves="where lifo is asked for: a plain star with send costs c + d (theorem)",
@@ -137,27 +133,18 @@ def lifo(problem: DivisibleLoad, control: Control) -> Solution:
     if not _is_plain(problem):
         return solve_orders(problem, control, discipline="lifo")
     if problem.has_latencies:
-        plain = solve_latencies(_plain(problem), control)
-        solution = _with_returns(problem, plain)
+        solution = _with_returns(problem, solve_latencies(_plain(problem), control))
     else:
         port = problem.star.send_per_unit + problem.star.return_per_unit
-        solution = log_service_order(
-            problem, control, _linear(problem), port, "send and return cost"
-        )
-    return solution if keeps_discipline(problem, "lifo") else _unproved(solution)
-
-
-def _linear(problem: DivisibleLoad) -> Solution:
-    """Return the closed form of the plain star, carried out with returns."""
-    star = problem.star
-    port = star.send_per_unit + star.return_per_unit
-    order = sorted_by(port) if problem.order is None else problem.workers_in(problem.order)
-    plan = linear_plan(problem, order, port, keep_all=problem.order is None)
-    return (
-        plan
-        if isinstance(plan, Solution)
-        else as_optimal(problem, with_returns(problem, plan, "lifo"))
-    )
+        order = sorted_by(port) if problem.order is None else problem.workers_in(problem.order)
+        plan = linear_plan(problem, order, port, keep_all=problem.order is None)
+        if isinstance(plan, Plan):
+            plan = as_optimal(problem, with_returns(problem, plan, "lifo"))
+        solution = log_service_order(problem, control, plan, port, "send and return cost")
+    if keeps_discipline(problem, "lifo"):
+        return solution
+    goal = solution.objective and replace(solution.objective, bound=None)
+    return replace(solution, infeasible=None, lower_bound=None, optimal=False, objective=goal)
 
 
 def _is_plain(problem: DivisibleLoad) -> bool:
@@ -194,14 +181,6 @@ def _with_returns(problem: DivisibleLoad, solution: Solution) -> Solution:
     return replace(solution, schedule=timed(problem, with_returns(problem, plan, "lifo")))
 
 
-def _unproved(solution: Solution) -> Solution:
-    """Return a solution of another problem than the one asked without what it proves."""
-    objective = solution.objective
-    if objective is not None:
-        objective = replace(objective, bound=None)
-    return replace(solution, infeasible=None, lower_bound=None, optimal=False, objective=objective)
-
-
 def _given(problem: DivisibleLoad) -> str | None:
     if problem.discipline is not None:
         return f"discipline is {problem.discipline!r}"
@@ -211,8 +190,6 @@ def _given(problem: DivisibleLoad) -> str | None:
 
 
 @register(
-    "divisible",
-    name="return-orders",
     needs=(*RETURNS_ONE_ROUND, Need("an order that is open", _given)),
     reach=(at_most(MAX_SEARCHED),),
     proves="branch and bound over pairs of orders, with the programme of those placed so far",
@@ -239,8 +216,6 @@ def _open_orders(problem: DivisibleLoad) -> str | None:
 
 
 @register(
-    "divisible",
-    name="return-programme",
     needs=(
         *ORDERED_ONE_ROUND,
         Need("transfers, or an order of the sends and one of the returns", _open_orders),

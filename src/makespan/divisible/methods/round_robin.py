@@ -39,8 +39,6 @@ EVERYONE_RETURNS = (
 
 
 @register(
-    "divisible",
-    name="sends-first",
     needs=(*EVERYONE_RETURNS, needs.ONE_PORT),
     reach=(needs.at_most(2_000),),
     complexity="a sparse linear programme for each number of rounds and workers tried",
@@ -58,8 +56,6 @@ def sends_first(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 @register(
-    "divisible",
-    name="two-channels",
     needs=(*EVERYONE_RETURNS, Need("two ports", needs.is_one_of("ports", 2))),
     reach=(needs.at_most(2_000),),
     complexity="a sparse linear programme for each number of rounds and workers tried",
@@ -132,8 +128,6 @@ def _scanned(problem: DivisibleLoad, workers: Integers, control: Control) -> Ite
 
 
 @register(
-    "divisible",
-    name="output-only",
     needs=(
         *EVERYONE_RETURNS,
         Need("sends without any cost", needs.nonzero("send_fixed", "send_per_unit")),

@@ -77,8 +77,6 @@ def _is_served(problem: DivisibleLoad) -> str | None:
 
 
 @register(
-    "divisible",
-    name="sequence-search",
     needs=(ANY_STAR, ONE_GOAL, Need("no transfers", is_given("transfers"))),
     reach=(at_most(2_000), Need("what no other method takes", _is_served)),
     proves="every sequence that the statement allows was tried, where they are few",

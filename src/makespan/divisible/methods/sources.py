@@ -62,8 +62,6 @@ def _links(problem: DivisibleLoad) -> int:
 
 
 @register(
-    "divisible",
-    name="source-flows",
     needs=(SOURCES,),
     reach=(at_most(MAX_LINKS, "links", _links, verb="could be"),),
     complexity="linear programmes of as many variables as links, and as chunks",
@@ -111,8 +109,6 @@ def _chunks(problem: DivisibleLoad) -> int:
 
 
 @register(
-    "divisible",
-    name="source-programme",
     needs=(
         SOURCES,
         Need(
@@ -169,8 +165,6 @@ MAX_TIGHTENED, MAX_WHOLE = 1_000, 60
 
 
 @register(
-    "divisible",
-    name="source-search",
     needs=(SOURCES,),
     reach=(at_most(MAX_WORKERS),),
     complexity="a linear programme for each sequence tried",

@@ -30,8 +30,6 @@ from makespan.divisible.trees.programme import TreeProgramme
 
 
 @register(
-    "divisible",
-    name="tree",
     needs=(A_TREE, Need("no fixed costs", nonzero("send_fixed", "compute_fixed"))),
     proves="a subtree acts as one processor; children by non-decreasing link cost finish together",
     complexity="O(n log n)",
@@ -43,12 +41,9 @@ def tree(problem: DivisibleLoad, control: Control) -> Solution:
     rate, share = equivalent_tree(platform)
     if rate == 0.0 and problem.load:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    if problem.load is None:
-        load = problem.latest * rate
-        if not np.isfinite(load):
-            return NO_MAXIMUM
-    else:
-        load = problem.load
+    load = problem.latest * rate if problem.load is None else problem.load
+    if not np.isfinite(load):
+        return NO_MAXIMUM
     schedule = timed_tree(problem, share * load)
     if problem.load is None:
         return of_open_load(schedule, load, proved=True)
@@ -67,8 +62,6 @@ def _plain(problem: DivisibleLoad) -> str | None:
 
 
 @register(
-    "divisible",
-    name="affine-tree",
     needs=(A_TREE, Need("fixed costs, or a node that computes in no time", _plain)),
     complexity="O(n) for each set of nodes tried, at most n a pass; some dozens of passes where "
     "the load is open",
@@ -198,8 +191,6 @@ WITHIN = 1e-9  # relative: amounts this near to the load are made to add up to i
 
 
 @register(
-    "divisible",
-    name="tree-programme",
     needs=(A_TREE, A_GOAL),
     reach=(at_most(MAX_NODES, "nodes"),),
     proves="the dual bound of the branch and bound meets the plan",

@@ -154,8 +154,6 @@ MAX_MOVED = 60  # machines between which single units are moved
 
 
 @register(
-    "divisible",
-    name="whole-units",
     needs=(
         *needs.OPEN_ONE_ROUND,
         Need("whole units", lambda problem: None if problem.integral else "integral is false"),

@@ -1,18 +1,20 @@
-"""Platforms as read-only columns of numbers: what stars and trees have in common."""
+"""Platforms as read-only columns of numbers, made of lists of objects or of tables for them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.costs import Affine
+from makespan.core.costs import Affine, Convex, Price
+from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.mistakes import NO_NAME, Mistakes, quoted
 from makespan.core.inputs.rules import Rule
-from makespan.core.inputs.tables import listed
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import frozen
 
@@ -77,10 +79,7 @@ class Columns:
     ) -> None:
         """Take over columns of one length (``count``, where it is known), or scalars.
 
-        Raises
-        ------
-        ProblemError
-            If the lengths differ or an entry is not a number.
+        Raises ProblemError if the lengths differ or an entry is not a number.
         """
         mistakes = Mistakes()
         columns: dict[str, Any] = {}
@@ -114,7 +113,6 @@ class Columns:
         return f"platform.{self.ENTRIES}[{{}}].{column.replace('_', '.', 1)}".format
 
     def _cost(self, of: str, index: int | tuple[int, int]) -> Affine:
-        """Return what sending, computing or returning costs at one entry."""
         fixed, per_unit = (
             getattr(self, f"{of}_fixed")[index],
             getattr(self, f"{of}_per_unit")[index],
@@ -155,3 +153,70 @@ class Columns:
         """Where the other machines stand whose names the entries can't have, by name."""
         holder = getattr(self.master, "name", None)
         return {holder: "platform.master"} if isinstance(holder, str) else {}
+
+
+Item = TypeVar("Item")
+
+
+def listed(values: object, kind: type[Item], place: str, what: str) -> tuple[Item, ...]:
+    """Return what stands in a list; tables, as in files, become objects of this kind.
+
+    A mapping gives each its name. Raises ProblemError if it is not a list, or not all that it holds
+    is of this kind.
+    """
+    if isinstance(values, Mapping) and all(isinstance(v, (kind, Mapping)) for v in values.values()):
+        values = [
+            {**item, "name": name} if isinstance(item, Mapping) else replace(item, name=name)
+            for name, item in values.items()
+        ]
+    if not isinstance(values, Iterable) or isinstance(values, (str, Mapping)):
+        raise ProblemError((Mistake(place, f"{quoted(values)} is not a list of {what}"),))
+    items, mistakes = list(values), Mistakes()
+    for index, item in enumerate(items):
+        here = f"{place}[{index}]"
+        if isinstance(item, Mapping):
+            items[index] = _build(kind, item, here, mistakes)
+        elif not isinstance(item, kind):
+            mistakes.add(here, f"{quoted(item)} is not a {kind.__name__}")
+    mistakes.raise_if_any()
+    return tuple(items)
+
+
+def from_table(kind: type[Item], table: Mapping[str, Any], place: str) -> Item:
+    """Return the ``kind``, a dataclass, that a table as in files stands for.
+
+    A key is a field's name; null stands for nothing or for infinity where that is the default,
+    and a table within the table for a cost.
+
+    Raises ProblemError if it has keys that there are not, each with its place.
+
+    >>> from_table(Affine, {"fixed": 1.0, "perunit": 2.0}, "send")
+    Traceback (most recent call last):
+    makespan.core.errors.ProblemError: send: unknown key 'perunit'; did you mean 'per_unit'?
+    """
+    mistakes = Mistakes()
+    made = _build(kind, table, place, mistakes)
+    mistakes.raise_if_any()
+    return made
+
+
+def _kind_of_cost(key: str, table: Mapping[str, Any]) -> type[Affine]:
+    """Return the cost that a table stands for, by the part that only it has."""
+    if key == "price" and "per_second" in table:
+        return Price
+    return Convex if key == "compute" and "beyond" in table else Affine
+
+
+def _build(kind: type[Item], table: Mapping[str, Any], place: str, mistakes: Mistakes) -> Item:
+    known = {field.name.rstrip("_"): field for field in fields(kind)}  # type: ignore[arg-type]
+    given: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in known:
+            mistakes.add(place, f"unknown key {quoted(key)}{did_you_mean(key, known)}")
+        elif value is not None or known[key].default not in (None, math.inf):
+            cost = isinstance(value, Mapping)
+            made = _kind_of_cost(key, value if cost else {})
+            given[known[key].name] = (
+                _build(made, value, f"{place}.{key}", mistakes) if cost else value
+            )
+    return kind(**given)

@@ -23,8 +23,7 @@ from makespan.core.inputs.forms import (
     mistake,
 )
 from makespan.core.inputs.mistakes import quoted
-from makespan.divisible.model.machines import PRICE, SENDS, UPLINK, Worker
-from makespan.divisible.model.piecewise_costs import PAIRS, SIZE
+from makespan.divisible.model.machines import PAIRS, PRICE, SENDS, SIZE, UPLINK, Worker
 from makespan.divisible.model.platform import RULES
 from makespan.divisible.model.sources import HELD, LINK, Source, Sources
 
@@ -97,10 +96,13 @@ class MasterForm(Form):
 
 def machine_of(kind: type[Machine], form: Form) -> Machine:
     """Return the machine that a form stands for."""
-    values: dict[str, Any] = {
-        name: each.affine() if isinstance(each, CostForm) else each for name, each in form
-    }
-    return kind(**values)
+
+    def value(part: Any) -> Any:
+        if isinstance(part, list):
+            return [value(each) for each in part]
+        return part.affine() if isinstance(part, CostForm) else part
+
+    return kind(**{name: value(part) for name, part in form})
 
 
 def entry_of(machine: Any, always: tuple[str, ...], without: tuple[str, ...] = ()) -> Any:
@@ -142,17 +144,6 @@ class SourceForm(Form):
     compute: Cost | None = None
     release: Annotated[float, Value(RULES["release"])] = 0.0
 
-    def source(self) -> Source:
-        given = self.send
-        one = [link.affine() for link in given] if isinstance(given, list) else given
-        return Source(
-            name=self.name,
-            load=self.load,
-            send=one.affine() if isinstance(one, LinkForm) else one,
-            compute=None if self.compute is None else self.compute.affine(),
-            release=self.release,
-        )
-
 
 class SourcesForm(Form):
     """Several sources, and workers each of whom may receive from all of them."""
@@ -163,7 +154,7 @@ class SourcesForm(Form):
 
     def platform(self) -> Sources:
         return Sources(
-            [form.source() for form in self.sources],
+            [machine_of(Source, form) for form in self.sources],
             [machine_of(Worker, form) for form in self.workers],
         )
 
@@ -173,16 +164,14 @@ def sources_entry(platform: Sources) -> dict[str, Any]:
     return {
         "topology": "sources",
         "sources": [
-            entry_of(source, ("name",), ("send",)) | {"send": _links_entry(source)}
+            entry_of(source, ("name",), ("send",)) | {"send": _links_entry(source.send)}
             for source in platform.sources
         ],
         "workers": [entry_of(worker, ("name", "compute")) for worker in platform.workers],
     }
 
 
-def _links_entry(source: Source) -> Any:
+def _links_entry(costs: Any) -> Any:
     """Return what sends cost: one cost where all are alike, else a list."""
-    costs: Any = source.send
-    assert isinstance(costs, tuple)
     entries = [cost_entry(cost) for cost in costs]
     return entries[0] if len(set(costs)) == 1 else entries

@@ -97,11 +97,9 @@ class Plan:
         )
 
     def without_empty(self) -> Plan:
-        """Return the plan without its empty chunks."""
         return self.keeping(self.amount > 0)
 
     def keeping(self, kept: NDArray[np.bool_]) -> Plan:
-        """Return the plan with some of its chunks."""
         if kept.all():
             return self
         transfers = self.transfers

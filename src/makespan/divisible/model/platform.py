@@ -15,19 +15,20 @@ from makespan.core.costs import Affine, Convex, Price, as_affine
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule
-from makespan.core.inputs.tables import listed
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.sorting import sorted_by
-from makespan.divisible.model.columns import Columns
+from makespan.divisible.model.columns import Columns, listed
 from makespan.divisible.model.machines import (
     NO_COST,
     PRICE,
     Master,
+    Pairs,
+    PiecewiseCosts,
     Worker,
     check_master,
+    check_pairs,
     master_of,
 )
-from makespan.divisible.model.piecewise_costs import Pairs, PiecewiseCosts, check_pairs
 
 RULES = {
     "send_fixed": FIXED_COST,

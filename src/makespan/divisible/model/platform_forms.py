@@ -248,10 +248,17 @@ def place_in_file(form: StarForm | BusForm | TreeForm | SourcesForm, place: str)
 
 
 def platform_entry(platform: Star | Tree | Sources) -> dict[str, Any]:
-    """Return a platform as it stands in files."""
     if isinstance(platform, Sources):
         return sources_entry(platform)
-    return _tree_entry(platform) if isinstance(platform, Tree) else _star_entry(platform)
+    if isinstance(platform, Star):
+        return _star_entry(platform)
+    if len(platform) <= LARGEST_LIST:
+        return {"topology": "tree", "nodes": [entry_of(node, ("name",)) for node in platform.nodes]}
+    columns: dict[str, Any] = {"parent": platform.parent.tolist()}
+    if platform.names != Numbered("N", len(platform)):
+        columns["names"] = list(platform.names)
+    columns.update((name, getattr(platform, name).tolist()) for name in platform.RULES)
+    return {"topology": "tree", "columns": columns}
 
 
 def _star_entry(star: Star) -> dict[str, Any]:
@@ -287,13 +294,3 @@ def _columns_entry(star: Star, bus: bool) -> dict[str, Any]:
     if star.beyond:
         data["compute_beyond"] = [list(map(list, pairs)) for pairs in star.beyond.pairs]
     return data
-
-
-def _tree_entry(tree: Tree) -> dict[str, Any]:
-    if len(tree) <= LARGEST_LIST:
-        return {"topology": "tree", "nodes": [entry_of(node, ("name",)) for node in tree.nodes]}
-    columns: dict[str, Any] = {"parent": tree.parent.tolist()}
-    if tree.names != Numbered("N", len(tree)):
-        columns["names"] = list(tree.names)
-    columns.update((name, getattr(tree, name).tolist()) for name in tree.RULES)
-    return {"topology": "tree", "columns": columns}

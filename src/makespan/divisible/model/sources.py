@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.cached import cached_property
-from makespan.core.costs import Affine, as_affine
+from makespan.core.costs import Affine, as_affine, convert
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.mistakes import Mistakes
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule
-from makespan.core.inputs.tables import listed
 from makespan.core.numeric.arrays import Floats, frozen
-from makespan.divisible.model.columns import Columns
+from makespan.divisible.model.columns import Columns, listed
 from makespan.divisible.model.machines import NO_COST, Worker
 from makespan.divisible.model.platform import RULES
 
@@ -57,13 +56,13 @@ class Source:
     release: float = 0.0
 
     def __post_init__(self) -> None:
-        send: Any = self.send.tolist() if isinstance(self.send, np.ndarray) else self.send
-        if isinstance(send, (list, tuple)):
-            object.__setattr__(self, "send", tuple(map(as_affine, send)))
-        elif send is not None:
-            object.__setattr__(self, "send", as_affine(send))
-        if self.compute is not None:
-            object.__setattr__(self, "compute", as_affine(self.compute))
+        def links(send: Any) -> Any:
+            send = send.tolist() if isinstance(send, np.ndarray) else send
+            return (
+                tuple(map(as_affine, send)) if isinstance(send, (list, tuple)) else as_affine(send)
+            )
+
+        convert(self, send=links, compute=as_affine)
 
 
 class Sources(Columns):

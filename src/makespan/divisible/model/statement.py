@@ -55,10 +55,7 @@ class Statement:
     def star(self) -> Star:
         """The platform, where it is a star.
 
-        Raises
-        ------
-        TypeError
-            If it is not: a method that asks for a star has to need one.
+        Raises TypeError if it is not: a method that asks for a star has to need one.
         """
         if not isinstance(self.platform, Star):
             raise TypeError(f"the platform is not a star: {self.platform.IS}")
@@ -224,10 +221,7 @@ MAX_UNITS = 2.0**53
 def check_statement(problem: Statement) -> dict[str, dict[str, int]]:
     """Raise an error with every mistake of a problem; return its index of names, if it was needed.
 
-    Raises
-    ------
-    ProblemError
-        With every mistake found, each with its place.
+    Raises ProblemError with every mistake found, each with its place.
     """
     mistakes = Mistakes()
     if not isinstance(problem.platform, (Star, Tree, Sources)):

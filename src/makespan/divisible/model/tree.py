@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
-from makespan.core.costs import Affine, as_affine
+from makespan.core.costs import Affine, as_affine, convert
 from makespan.core.inputs.mistakes import Mistakes, quoted
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
@@ -48,9 +48,7 @@ class TreeNode:
     compute: Affine | float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "send", as_affine(self.send))
-        if self.compute is not None:
-            object.__setattr__(self, "compute", as_affine(self.compute))
+        convert(self, send=as_affine, compute=as_affine)
 
 
 RULES = {

@@ -11,8 +11,7 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.binding import bind
 from makespan.core.numeric.jit import loop, part
-from makespan.divisible.one_round.ending_together import AffineCosts
-from makespan.divisible.one_round.newton import BEATS, FoundSubset, Remainder
+from makespan.divisible.one_round.ending_together import BEATS, AffineCosts, FoundSubset, Remainder
 
 NEXT, COUNT, FIRST, BEST_PARENT, BEST_WORKER = range(5)
 SAME = 1e-13
@@ -105,7 +104,7 @@ def expand(
     twin
         The worker before with the same costs, or -1: twins are served in their order.
     place, gain, keep, usable
-        The tables of :class:`~makespan.divisible.one_round.newton.Remainder`.
+        The tables of :class:`~makespan.divisible.one_round.ending_together.Remainder`.
     horizon
         T.
     members, left, load, upper, worker, parent, chained

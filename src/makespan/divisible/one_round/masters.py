@@ -65,8 +65,18 @@ def best_master(
         control.step(step)
     assert best is not None
     if best.schedule is None:
-        return _no_plan(found, untried)
-    proved = not untried and all(_is_settled(solution, best) for solution in found)
+        open_ = [solution for solution in found if solution.infeasible is None]
+        if not untried and not open_:
+            return found[0]
+        bounds = [*untried, *(_bound(solution) for solution in open_)]
+        notes = open_[0].notes if open_ else ()
+        return Solution(schedule=None, lower_bound=min(bounds), notes=notes)
+    proved = not untried and all(
+        each.optimal
+        or each.infeasible is not None
+        or (best.objective is None and _bound(each) >= best.rank)
+        for each in found
+    )
     if best.objective is not None:
         return _most_of_masters(best, found, proved=proved, tried=not untried)
     bounds = [*untried, best.rank, *(_bound(solution) for solution in found)]
@@ -91,29 +101,12 @@ def _by_bound(problem: DivisibleLoad) -> Iterator[tuple[float, DivisibleLoad]]:
         yield bounds[index], each[index]
 
 
-def _is_settled(solution: Solution, best: Solution) -> bool:
-    """Whether a master is proved to give nothing better than the best plan."""
-    if solution.optimal or solution.infeasible is not None:
-        return True
-    return best.objective is None and _bound(solution) >= best.rank
-
-
 def _bound(solution: Solution) -> float:
     if solution.infeasible is not None:
         return float("inf")
     if solution.optimal:
         return solution.rank
     return solution.lower_bound or 0.0
-
-
-def _no_plan(found: list[Solution], untried: list[float]) -> Solution:
-    """Return why no master gives a plan, or that none was found."""
-    if not untried and all(solution.infeasible is not None for solution in found):
-        return found[0]
-    open_ = [solution for solution in found if solution.infeasible is None]
-    bounds = [*untried, *(_bound(solution) for solution in open_)]
-    notes = open_[0].notes if open_ else ()
-    return Solution(schedule=None, lower_bound=min(bounds), notes=notes)
 
 
 def _most_of_masters(

@@ -79,7 +79,6 @@ def _fitting(problem: DivisibleLoad, plan: Plan) -> Plan | Solution:
 
 
 def as_optimal(problem: DivisibleLoad, plan: Plan) -> Solution:
-    """Return the solution of a plan that is known to be optimal."""
     schedule = timed(problem, plan)
     if problem.load is None:
         return of_open_load(schedule, plan.total, proved=True)

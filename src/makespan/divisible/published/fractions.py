@@ -25,14 +25,8 @@ Number = int | float | str | Fraction
 class ExactPlan(NamedTuple):
     """The end of a plan, and who does how much.
 
-    Attributes
-    ----------
-    makespan
-        Seconds.
-    loads
-        Units of load of each worker, in the order in which the workers were given.
-    master
-        Units that the master computes.
+    ``makespan``: seconds. ``loads``: units of load of each worker, in the order in which the
+    workers were given. ``master``: units that the master computes.
     """
 
     makespan: Fraction
@@ -104,22 +98,13 @@ def affine_order(
 ) -> ExactPlan:
     """Return the plan of an affine star in which all given workers take part and end together.
 
-    Parameters
-    ----------
-    load
-        Units to divide.
-    send_fixed, send, compute_fixed, compute
-        Seconds, and seconds per unit, of each worker that takes part, in the order of service.
-        The costs per unit of a worker do not both vanish.
-    master
-        Fixed seconds, and positive seconds per unit, of a master that computes; None if it
-        does not.
+    ``load``: units to divide. ``send_fixed``, ``send``, ``compute_fixed``, ``compute``: seconds,
+    and seconds per unit, of each worker that takes part, in the order of service. The costs per
+    unit of a worker do not both vanish. ``master``: fixed seconds, and positive seconds per unit,
+    of a master that computes; None if it does not.
 
-    Raises
-    ------
-    ValueError
-        If a number is negative, or these workers can't all take part and end together because
-        one of them would get less than nothing.
+    Raises ValueError if a number is negative, or these workers can't all take part and end together
+    because one of them would get less than nothing.
 
     Each load is affine in the end T: worker j gets ``(r - C - W)/(c + w)`` where r is the time
     that is left when its transfer starts.

@@ -40,16 +40,8 @@ def uniform_rounds(
 ) -> Plan | None:
     """Return the plan with the number of rounds that the model predicts to be best.
 
-    Parameters
-    ----------
-    star
-        All costs per unit are positive.
-    load
-        Units.
-    most
-        The most rounds.
-    control
-        Keeps a log of the numbers of rounds that are tried.
+    ``star``: all costs per unit are positive. ``load``: units. ``most``: the most rounds.
+    ``control``: keeps a log of the numbers of rounds that are tried.
 
     None where every number of rounds would need a negative chunk. Complexity: O(rounds tried^2),
     and the chunks of the best.
@@ -123,15 +115,10 @@ def _predicted(star: Star, order: Integers, times: Floats) -> float:
 class OutputRounds:
     """A solution of equation 17, in seconds of computation.
 
-    Parameters
-    ----------
-    chunks
-        g_0, g_1, …: the computation of each chunk without its start-up, numbered backwards.
-    gap
-        The idle time of the channel before the last results, Δ. Where it is negative two
-        transfers overlap, and the solution is no schedule.
-    makespan
-        When the last result has arrived.
+    ``chunks``: g_0, g_1, …: the computation of each chunk without its start-up, numbered backwards.
+    ``gap``: the idle time of the channel before the last results, Δ. Where it is negative two
+    transfers overlap, and the solution is no schedule. ``makespan``: when the last result has
+    arrived.
     """
 
     chunks: Floats
@@ -221,12 +208,8 @@ def output_transfers(workers: int, rounds: int) -> Integers:
 class Threshold:
     """The least R = R' at which all of N workers can be used in M rounds.
 
-    Parameters
-    ----------
-    positive
-        Above it no chunk is negative: what Yang and Casanova 2003 plot in figure 6.
-    feasible
-        From it on Δ >= 0 as well: only then is the solution a schedule.
+    ``positive``: above it no chunk is negative: what Yang and Casanova 2003 plot in figure 6.
+    ``feasible``: from it on Δ >= 0 as well: only then is the solution a schedule.
     """
 
     positive: float

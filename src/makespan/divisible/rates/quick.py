@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -41,9 +43,16 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
         rate = equivalent_tree(problem.platform)[0]
         return (_bound(problem, rate, "linear tree", TREE),)
     if problem.chooses_master and problem.has_returns and len(problem.star) > MAX_MASTERS:
-        return quick_bounds(_with_a_machine_more(problem))
+        star = problem.star  # all machines become workers of a master that is as fast as any
+        master = Master(compute=float(star.compute_per_unit.min()))
+        columns: dict[str, Any] = {name: getattr(star, name) for name in NUMBERS}
+        more = Star.from_arrays(master=master, **columns)
+        return quick_bounds(replace(problem, platform=more, order=None, return_order=None))
     if problem.chooses_master:
-        every = (quick_bounds(problem.with_master(index)) for index in _masters(problem))
+        masters: Iterable[int] = range(len(problem.star))
+        if not problem.has_returns:  # the fastest gives the least bounds (Lemma 2)
+            masters = (int(np.argmin(problem.star.compute_per_unit)),)
+        every = (quick_bounds(problem.with_master(index)) for index in masters)
         return min(every, key=lambda found: max(bound.value for bound in found))
     if problem.loads is not None:
         return (_given_loads(problem),)
@@ -59,22 +68,6 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
 def quick_bound(problem: DivisibleLoad, otherwise: float = 0.0) -> float:
     """Return the greatest of the bounds that need no solver; ``otherwise`` where there is none."""
     return max((bound.value for bound in quick_bounds(problem)), default=otherwise)
-
-
-def _masters(problem: DivisibleLoad) -> range:
-    """Return the masters to try: without returns, the fastest gives the least bounds (Lemma 2)."""
-    if problem.has_returns:
-        return range(len(problem.star))
-    fastest = int(np.argmin(problem.star.compute_per_unit))
-    return range(fastest, fastest + 1)
-
-
-def _with_a_machine_more(problem: DivisibleLoad) -> DivisibleLoad:
-    """Return the problem in which all machines are workers of a master that is as fast as any."""
-    star = problem.star
-    master = Master(compute=float(star.compute_per_unit.min()))
-    platform = Star.from_arrays(master=master, **{name: getattr(star, name) for name in NUMBERS})
-    return replace(problem, platform=platform, order=None, return_order=None)
 
 
 def _bound(problem: DivisibleLoad, rate: float, name: str, source: str) -> Bound:

@@ -27,13 +27,9 @@ STAR_RULES = (*chunks.RULES, *times.RULES, *resources.RULES, *chunks.AMOUNTS, *t
 def violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation]:
     """Yield everything in ``schedule`` that breaks the statement of ``problem``.
 
-    Parameters
-    ----------
-    problem
-        The problem.
-    schedule
-        The schedule; its machines are matched by name. Its rows are activities: finite times
-        from 0, no end before its start, no machine that the problem does not name.
+    ``problem``: the problem. ``schedule``: the schedule; its machines are matched by name. Its rows
+    are activities: finite times from 0, no end before its start, no machine that the problem does
+    not name.
 
     Complexity: O(rows log rows), vectorised; linear where chunks are numbered and listed in the
     order of sending; in one compiled pass where each is of another worker and nothing is wrong.

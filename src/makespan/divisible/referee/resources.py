@@ -129,10 +129,7 @@ def processor(reading: Reading) -> Iterator[Violation]:
     """A machine computes one chunk at a time."""
     rows = reading.computes
     group = reading.schedule.machine[rows]
-    for overlap in overlaps(reading.schedule, rows, group, reading.seconds):
-        yield _overlap_violation(
-            reading, "processor", overlap, "a machine computes one chunk at a time"
-        )
+    return excluded(reading, "processor", rows, group, "a machine computes one chunk at a time")
 
 
 def front_end(reading: Reading) -> Iterator[Violation]:
@@ -142,10 +139,8 @@ def front_end(reading: Reading) -> Iterator[Violation]:
     rows = np.concatenate([reading.sends, reading.computes])
     receives = np.arange(len(rows)) < len(reading.sends)
     group = reading.worker_of(rows) + 1
-    for overlap in overlaps(reading.schedule, rows, group, reading.seconds, receives):
-        yield _overlap_violation(
-            reading, "front-end", overlap, "a worker can't compute while it receives"
-        )
+    why = "a worker can't compute while it receives"
+    yield from excluded(reading, "front-end", rows, group, why, receives)
 
 
 def ports(reading: Reading) -> Iterator[Violation]:
@@ -165,11 +160,21 @@ def ports(reading: Reading) -> Iterator[Violation]:
 
 
 def excluded(
-    reading: Reading, rule: str, rows: Integers, group: Integers, why: str
+    reading: Reading,
+    rule: str,
+    rows: Integers,
+    group: Integers,
+    why: str,
+    side: NDArray[np.bool_] | None = None,
 ) -> Iterator[Violation]:
     """Yield the rows of a group that overlap, and so break a rule, with the words for it."""
-    for overlap in overlaps(reading.schedule, rows, group, reading.seconds):
-        yield _overlap_violation(reading, rule, overlap, why)
+    schedule = reading.schedule
+    for first, second, seconds in overlaps(schedule, rows, group, reading.seconds, side):
+        message = (
+            f"{reading.describe(second)} starts at {schedule.start[second]:.12g}, "
+            f"but {reading.describe(first)} ends at {schedule.end[first]:.12g}: {why}"
+        )
+        yield reading.violation(rule, message, first, second, excess=seconds)
 
 
 def sends_at_a_time(reading: Reading) -> Iterator[Violation]:
@@ -226,15 +231,6 @@ def _crowded(rule: str, message: str, rows: Integers, crowd: Crowd, limit: float
     return Violation(
         rule=rule, message=message, activities=members, times=(crowd.time,), excess=excess
     )
-
-
-def _overlap_violation(reading: Reading, rule: str, overlap: Overlap, why: str) -> Violation:
-    schedule, (first, second, seconds) = reading.schedule, overlap
-    message = (
-        f"{reading.describe(second)} starts at {schedule.start[second]:.12g}, "
-        f"but {reading.describe(first)} ends at {schedule.end[first]:.12g}: {why}"
-    )
-    return reading.violation(rule, message, first, second, excess=seconds)
 
 
 RULES = (processor, front_end, ports, sends_at_a_time, uplink)

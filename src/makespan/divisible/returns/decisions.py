@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.model.piecewise_costs import PiecewiseCosts
+from makespan.divisible.model.machines import PiecewiseCosts
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import seconds_scale, units_scale
@@ -144,12 +144,10 @@ class Terms:
 
     @property
     def start_up(self) -> Floats:
-        """C + W + D of each worker."""
         return self.send_fixed + self.compute_fixed + self.back_fixed
 
     @property
     def total(self) -> Floats:
-        """What a unit costs each worker, c + w + d."""
         return self.send + self.compute + self.back
 
     @property

@@ -183,18 +183,15 @@ def _beats(value: float, other: float) -> bool:
 
 
 class OrderSearch:
-    """Seeks the best orders that a rule allows.
+    """Seeks the best orders that a rule allows."""
 
-    ``horizon``: the end of a plan that is known, if any: only plans that end before are sought.
-    """
-
-    def __init__(self, terms: Terms, rule: Rule, control: Control, horizon: float) -> None:
+    def __init__(self, terms: Terms, rule: Rule, control: Control) -> None:
         self.terms = terms
         self.rule = rule
         self.control = control
         self.optional = terms.optional
         self.best = BestOrders()
-        self.programme = OrderProgramme(terms, horizon)
+        self.programme = OrderProgramme(terms, np.inf)
 
     def tighten(self) -> None:
         """Take the end of the best plan as the horizon: what is undecided is then bound closer."""
@@ -304,7 +301,9 @@ class OrderSearch:
             return
         worker = self._to_decide(undecided) if pending is None else pending
         if worker is None:
-            self._keep(value, self._with_idle(orders, undecided))
+            for idle in undecided if self.terms.everyone else ():  # who does nothing takes part
+                orders = next(self.rule.insertions(orders, idle))
+            self._keep(value, orders)
         else:
             heapq.heappush(heap, (value, next(counter), orders, undecided, worker))
 
@@ -320,13 +319,6 @@ class OrderSearch:
         matters = (terms.ports == 2) | (terms.start_up > 0)
         bound = [worker for worker in members if matters[worker] and not self.optional[worker]]
         return bound[0] if bound else None
-
-    def _with_idle(self, orders: Orders, undecided: tuple[int, ...]) -> Orders:
-        """Give those who do nothing a place, where everyone has to take part."""
-        if self.terms.everyone:
-            for worker in undecided:
-                orders = next(self.rule.insertions(orders, worker))
-        return orders
 
 
 def _without(orders: Orders, worker: int) -> Orders:

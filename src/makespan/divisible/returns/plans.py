@@ -105,7 +105,7 @@ def _starts(problem: DivisibleLoad, terms: Terms, rule: Rule, control: Control) 
 def _searched(
     terms: Terms, rule: Rule, starts: list[Orders], control: Control, *, in_passing: bool
 ) -> BestOrders:
-    search = OrderSearch(terms, rule, control, np.inf)
+    search = OrderSearch(terms, rule, control)
     if terms.everyone:
         whole = range(len(terms))
         starts = [each for each in starts if len(each.send) == len(whole)]
@@ -169,7 +169,9 @@ def solution_of(
     plan = plan_of(problem, best.orders, amount, own)
     if problem.load is None:
         bound = np.inf if of_class else -best.bound * terms.unit
-        return _with_most_load(problem, plan, bound, proved=proved)
+        plan, schedule = by_the_deadline(problem, plan)
+        optimal = proved and plan.total >= bound * (1 - WITHIN)
+        return of_open_load(schedule, plan.total, bound, proved=optimal)
     schedule = timed(problem, plan)
     if proved and schedule.makespan <= best.value * terms.second * (1 + WITHIN):
         return with_deadline(problem, Solution(schedule=schedule, optimal=True))
@@ -177,13 +179,6 @@ def solution_of(
         return with_deadline(problem, Solution(schedule=schedule, stopped=stopped))
     safe = min(best.bound * terms.second * (1 - PROVED), schedule.makespan)
     return with_deadline(problem, Solution(schedule=schedule, lower_bound=safe, stopped=stopped))
-
-
-def _with_most_load(problem: DivisibleLoad, plan: Plan, bound: float, *, proved: bool) -> Solution:
-    """Return the plan as the one with the most load; ``bound`` is what the search says of it."""
-    plan, schedule = by_the_deadline(problem, plan)
-    optimal = proved and plan.total >= bound * (1 - WITHIN)
-    return of_open_load(schedule, plan.total, bound, proved=optimal)
 
 
 def _fitting(problem: DivisibleLoad, terms: Terms, best: BestOrders) -> tuple[Floats, float]:

@@ -40,7 +40,6 @@ UNSOLVED = "the amounts are valid, but not the best: the programme for them was 
 
 
 def sequence_of(problem: DivisibleLoad) -> TransferSequence:
-    """Return the sequence of a problem."""
     assert problem.transfers is not None
     names = [name for _, name in problem.transfers]
     returns = problem.star.returns.tolist()

@@ -238,7 +238,6 @@ class Sized:
 
 
 def costs_of(problem: DivisibleLoad) -> ChainCosts:
-    """Return what the workers and the master cost."""
     star = problem.star
     own = star.master_cost
     columns = {name: getattr(star, name) for name in NUMBERS[:4]}
@@ -276,7 +275,6 @@ def is_sound(load: float, found: Chain) -> bool:
 
 
 def with_idle_master(problem: DivisibleLoad) -> DivisibleLoad:
-    """Return the problem with a master that does not compute."""
     star = problem.star
     assert isinstance(star.master, Master)
     idle = star.changed(master=replace(star.master, compute=None))

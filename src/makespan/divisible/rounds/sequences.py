@@ -77,16 +77,9 @@ def in_rounds(
 ) -> Iterator[Send]:
     """Yield the sequences of at most so many rounds, none of which serves a worker twice.
 
-    Parameters
-    ----------
-    workers
-        The workers that may be served.
-    rounds
-        The most rounds; each is as long as it can be.
-    place
-        The place of each worker in the order that every round keeps, where one is given.
-    needed
-        The workers that have to be served.
+    ``workers``: the workers that may be served. ``rounds``: the most rounds; each is as long as it
+    can be. ``place``: the place of each worker in the order that every round keeps, where one is
+    given. ``needed``: the workers that have to be served.
 
     >>> list(in_rounds((0, 1), rounds=1, place=None, needed=(1,)))
     [(1,), (1, 0), (0, 1)]

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -148,11 +149,11 @@ class ChunksProgramme:
     def _in_turn(self) -> None:
         """Chunks of a port, or of a worker, come one after another, in the order given."""
         if self.scaled.one_port:
-            self._sent(*_successive(self.source))
-            self._sent(*_successive(self.worker))
+            self._follow(*_successive(self.source))
+            self._follow(*_successive(self.worker))
         else:
-            self._sent(*_successive(self.source * self.scaled.linked.shape[1] + self.worker))
-        self._computed(*_successive(self.worker))
+            self._follow(*_successive(self.source * self.scaled.linked.shape[1] + self.worker))
+        self._follow(*_successive(self.worker), computes=True)
 
     def _either_way(self) -> None:
         """The same where each two of a port or worker may come in either order.
@@ -173,38 +174,34 @@ class ChunksProgramme:
                 sent.append(pair)
             if same:
                 computed.append(pair)
-        for pairs, add in ((sent, self._sent), (computed, self._computed)):
+        for pairs, computes in ((sent, False), (computed, True)):
             one, other, choices = np.array(pairs, dtype=np.int64).reshape(-1, 3).T
-            add(one, other, choices)
+            self._follow(one, other, choices, computes=computes)
             either = choices >= 0
-            add(other[either], one[either], choices[either], reverse=True)
+            back = other[either], one[either], choices[either]
+            self._follow(*back, computes=computes, reverse=True)
 
-    def _sent(
-        self, first: Integers, second: Integers, choice: ArrayLike = -1, *, reverse: bool = False
+    def _follow(
+        self,
+        first: Integers,
+        second: Integers,
+        choice: ArrayLike = -1,
+        *,
+        computes: bool = False,
+        reverse: bool = False,
     ) -> None:
-        link = self.source[first], self.worker[first]
-        sends = -self.scaled.send[link], -self.scaled.send_fixed[link]
+        """One chunk is sent, or computed, behind another where a choice is 1; ``reverse``: 0."""
+        scaled, far = self.scaled, self._latest if np.isfinite(self._latest) else 0.0
+        time, lasting = (self._done, second) if computes else (self._start, first)
+        link: Any = self.source[lasting], self.worker[lasting]
+        fixed, per_unit = scaled.send_fixed, scaled.send
+        if computes:
+            link, fixed, per_unit = link[1], scaled.compute_fixed, scaled.compute
         table = beside(
-            self._start[second], self._start[first], self._amount[first], self._used[first], choice
+            time[second], time[first], self._amount[lasting], self._used[lasting], choice
         )
-        self._rows(table, sends, reverse=reverse)
-
-    def _computed(
-        self, first: Integers, second: Integers, choice: ArrayLike = -1, *, reverse: bool = False
-    ) -> None:
-        worker = self.worker[second]
-        works = -self.scaled.compute[worker], -self.scaled.compute_fixed[worker]
-        table = beside(
-            self._done[second], self._done[first], self._amount[second], self._used[second], choice
-        )
-        self._rows(table, works, reverse=reverse)
-
-    def _rows(self, table: Integers, costs: tuple[Floats, Floats], *, reverse: bool) -> None:
-        """Add rows that hold where the choice, the last variable of each, is 1; ``reverse``: 0."""
-        far = self._latest if np.isfinite(self._latest) else 0.0
-        chosen = table[:, -1] >= 0
-        low = np.where(chosen & (not reverse), -far, 0.0)
-        factors = beside(1.0, -1.0, *costs, far if reverse else -far)
+        low = np.where((table[:, -1] >= 0) & (not reverse), -far, 0.0)
+        factors = beside(1.0, -1.0, -per_unit[link], -fixed[link], far if reverse else -far)
         self.programme.rows(table, factors, low=low)
 
     def _made(self, answer: Answer) -> NDArray[np.bool_]:
@@ -310,7 +307,6 @@ class Sequences:
             links, computes = [links[place] for place in sorted(made.tolist())], used
 
     def try_plan(self, schedule: Schedule) -> None:
-        """Size the sequence of a plan."""
         self.try_links(*sequence_of(schedule, len(self.scaled.begin)))
 
     def _beats(self, value: float) -> bool:

@@ -170,7 +170,6 @@ def _dispatch_order(problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | 
 
 
 def durations(problem: DivisibleLoad, schedule: Schedule) -> Floats:
-    """Return the nominal seconds of every row of a schedule."""
     if isinstance(problem.platform, Sources):
         return durations_of_sources(problem.platform, schedule)
     star = problem.star

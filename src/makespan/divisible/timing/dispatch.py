@@ -242,7 +242,6 @@ def rows_of_chunks(
 
 
 def durations_of_sources(platform: Sources, rows: Schedule) -> Floats:
-    """Return the nominal seconds of every row."""
     count = len(platform.source_names)
     seconds = np.zeros(len(rows))
     send = rows.rows_of(Activity.SEND)

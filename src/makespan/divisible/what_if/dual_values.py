@@ -21,7 +21,6 @@ import numpy as np
 from makespan.backends.highs import Programme
 from makespan.backends.one_sided import SECONDS, Number, Sides, one_sided
 from makespan.core.control import Control
-from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.sensitivity import Varied
@@ -56,8 +55,8 @@ COSTS = {
     "price.per_second": "rent",
 }
 """The terms of the costs of a worker, by the names that these have in files."""
-Step = Callable[[float], Terms]
-"""Returns the terms with so much more of a number."""
+Path = tuple[Any, ...]
+"""Where a number of the terms stands: a field, and where in that."""
 
 
 def _varied(
@@ -102,11 +101,11 @@ def varied_star(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[s
         out, value = -base.unit, float(computed(schedule).sum())
 
     def numbers(best: float) -> Iterator[Number]:
-        for machine, cost, value, scale, step in _steps(problem, base, machines):
+        for machine, cost, value, scale, path in _steps(problem, base, machines):
             used = machine in plan.used or not machine
 
-            def stepped(by: float, step: Step = step) -> Programme:
-                return _built(plan, step(by), fixed).programme
+            def stepped(by: float, path: Path = path) -> Programme:
+                return _built(plan, _more(base, path, by), fixed).programme
 
             yield Number(machine, cost, value, out * scale, stepped if used else None)
 
@@ -124,80 +123,51 @@ def _built(plan: Decided, terms: Terms, fixed: Floats | None) -> TransferProgram
 
 def _steps(
     problem: DivisibleLoad, base: Terms, machines: Sequence[str]
-) -> Iterator[tuple[str, str, float, float, Step]]:
-    """Yield machine, cost, its value, what 1 in the programme is worth, and the steps of it."""
+) -> Iterator[tuple[str, str, float, float, Path]]:
+    """Yield machine, cost, its value, what 1 in the programme is worth, and where it stands."""
     second, unit = 1.0 / base.second, 1.0 / base.unit
     rate = second * base.unit
     scales = dict.fromkeys(COSTS, second)
     scales |= dict.fromkeys(("send.per_unit", "compute.per_unit", "return.per_unit"), rate)
     scales |= {"memory": unit, "price.fixed": 1.0 / base.paid}
     scales |= {"price.per_unit": base.unit / base.paid, "price.per_second": base.second / base.paid}
-
-    def whole(cost: str, value: float, scale: float, term: str) -> Any:
-        def step(by: float) -> Terms:
-            return replace(base, **{term: getattr(base, term) + by})
-
-        return "", cost, value, scale, step
-
     if np.isfinite(base.end):
-        yield whole("deadline", base.end * base.second, second, "end")
+        yield "", "deadline", base.end * base.second, second, ("end",)
     if problem.load is not None and problem.loads is None and not problem.integral:
-        yield whole("load", problem.load, unit, "load")
+        yield "", "load", problem.load, unit, ("load",)
     if problem.budget is not None:
-        yield whole("budget", problem.budget, 1.0 / base.paid, "budget")
+        yield "", "budget", problem.budget, 1.0 / base.paid, ("budget",)
     position = {name: index for index, name in enumerate(problem.machines)}
+    own = problem.star.master_cost
     for name in machines:
         index = position[name]
+        worker = index - 1
         if index == MASTER:
-            yield from _own_steps(name, base, second, rate, problem)
+            if base.own is not None:
+                yield name, "compute.fixed", own.fixed, second, ("own", "fixed")
+                yield name, "compute.per_unit", own.per_unit, rate, ("own", "per_unit")
             continue
         for cost, term in COSTS.items():
-            if _is_there(problem, base, cost, index - 1):
-                value = float(getattr(problem.star, _column(cost))[index - 1])
-                yield name, cost, value, scales[cost], _step_of(base, term, index - 1)
-        yield from _beyond_steps(name, base, index - 1, (unit, rate), problem)
+            if _is_there(problem, base, cost, worker):
+                value = float(getattr(problem.star, _column(cost))[worker])
+                yield name, cost, value, scales[cost], (term, (worker,))
+        for level, pair in enumerate(problem.star.beyond.of_worker(worker)):
+            cost, at = f"compute.beyond[{level}]", (level, worker)
+            yield name, f"{cost}[0]", pair[0], unit, ("beyond", "above", at)
+            yield name, f"{cost}[1]", pair[1], rate, ("beyond", "per_unit", at)
 
 
-def _step_of(base: Terms, term: str, worker: int) -> Step:
-
-    def step(by: float) -> Terms:
-        stepped: Floats = getattr(base, term).copy()
-        stepped[worker] += by
-        one: dict[str, Any] = {term: stepped}
-        return replace(base, **one)
-
-    return step
-
-
-def _beyond_steps(
-    name: str, base: Terms, worker: int, scales: tuple[float, float], problem: DivisibleLoad
-) -> Iterator[tuple[str, str, float, float, Step]]:
-    """Yield the sizes beyond which a worker is slower, and the costs there."""
-    for level, pair in enumerate(problem.star.beyond.of_worker(worker)):
-        for part, column in enumerate(("above", "per_unit")):
-
-            def step(by: float, level: int = level, column: str = column) -> Terms:
-                stepped = getattr(base.beyond, column).copy()
-                stepped[level, worker] += by
-                one: dict[str, Any] = {column: stepped}
-                return replace(base, beyond=replace(base.beyond, **one))
-
-            yield name, f"compute.beyond[{level}][{part}]", pair[part], scales[part], step
-
-
-def _own_steps(
-    name: str, base: Terms, second: float, rate: float, problem: DivisibleLoad
-) -> Iterator[tuple[str, str, float, float, Step]]:
-    own, cost = base.own, problem.star.master_cost
-    if own is not None:
-        yield (
-            *(name, "compute.fixed", cost.fixed, second),
-            lambda by: replace(base, own=Affine(own.fixed + by, own.per_unit)),
-        )
-        yield (
-            *(name, "compute.per_unit", cost.per_unit, rate),
-            lambda by: replace(base, own=Affine(own.fixed, own.per_unit + by)),
-        )
+def _more(values: Any, path: Path, by: float) -> Any:
+    """Return numbers of which the one at the end of a path is so much more."""
+    if not path:
+        return float(values) + by
+    if isinstance(path[0], str):
+        changed = copy(values)
+        object.__setattr__(changed, path[0], _more(getattr(values, path[0]), path[1:], by))
+        return changed
+    more = np.array(values)
+    more[path[0]] += by
+    return more
 
 
 def _is_there(problem: DivisibleLoad, base: Terms, cost: str, worker: int) -> bool:
@@ -248,10 +218,8 @@ def varied_sources(
     def numbers(best: float) -> Iterator[Number]:
         for machine, cost, name, at, number in _entries(problem, platform, set(machines)):
 
-            def stepped(by: float, name: str = name, at: tuple[int, ...] = at) -> Programme:
-                other = copy(scaled)
-                setattr(other, name, _more(getattr(scaled, name), at, by))
-                return built(other).programme
+            def stepped(by: float, path: Path = (name, at) if at else (name,)) -> Programme:
+                return built(_more(scaled, path, by)).programme
 
             measure = scaled.unit if cost == "load" else horizon
             if cost.startswith(("compute.per_unit", "send.per_unit")):
@@ -259,15 +227,6 @@ def varied_sources(
             yield Number(machine, cost, number, out / measure, stepped)
 
     return _varied(built(scaled).programme, out, value, numbers)
-
-
-def _more(values: object, at: tuple[int, ...], by: float) -> object:
-    """Return numbers of which one is so much more."""
-    if not at:
-        return float(values) + by  # type: ignore[arg-type]
-    more = np.array(values)
-    more[at] += by
-    return more
 
 
 def _entries(problem: DivisibleLoad, platform: Sources, asked: set[str]) -> list[Entry]:

@@ -14,9 +14,18 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.picture import Curves, Line
 from makespan.core.schedule import Schedule
 from makespan.core.solution import gaps_in_words
-from makespan.drawing.colours import CURVES, LIGHT, ON_PAGE, fills
+from makespan.drawing.colours import CURVES, LIGHT, ON_PAGE, fills, legend_of
 from makespan.drawing.svg import Canvas
-from makespan.drawing.text import Tick, decades, elided, in_rows, short, text_width, ticks
+from makespan.drawing.text import (
+    Tick,
+    decades,
+    elided,
+    elided_apart,
+    in_rows,
+    short,
+    text_width,
+    ticks,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,12 +34,17 @@ if TYPE_CHECKING:
 FIGURE = (8.0, 4.6)
 WIDTH, HEIGHT = 760.0, 420.0
 PADDING, LINE, TITLE, SIZE = 14.0, 16.0, 14.0, 11.0
+ASUNDER = 6.0
+"""How far apart points stand, so that they are seen one by one."""
 DASHES = ("", "6 3", "2 3")
 """Lines beyond the colours that there are differ by their dashes."""
 
 
 def curves_on(curves: Curves, ax: Axes) -> Axes:
     """Draw curves into ``ax`` and return it."""
+    from matplotlib.patches import Patch
+    from matplotlib.ticker import MaxNLocator
+
     for index, line in enumerate(curves.lines):
         colour, _ = _look(index)
         if line.look == "bars":
@@ -47,6 +61,7 @@ def curves_on(curves: Curves, ax: Axes) -> Axes:
             drawn.set(linestyle="none", marker="o", markersize=4)
         elif line.look == "steps":
             drawn.set_drawstyle("steps-post")
+        ax.plot(line.x[line.given], line.y[line.given], "o", color=colour, markersize=3.5)
         ax.plot(line.x[line.chosen], line.y[line.chosen], "o", color=colour, markersize=8)
         for place in line.chosen.tolist() if len(line.labels) else ():
             at = line.x[place], line.y[place]
@@ -72,6 +87,12 @@ def curves_on(curves: Curves, ax: Axes) -> Axes:
             entry.set_parse_math(False)
     for border in ("top", "right"):
         ax.spines[border].set_visible(False)
+    if curves.groups is not None:
+        found = [Patch(color=fill, label=word) for word, fill in legend_of(curves.groups)]
+        for entry in ax.legend(handles=found, frameon=False, fontsize=8).get_texts():
+            entry.set_parse_math(False)
+    if curves.across.startswith("tasks"):
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if "x" in curves.log:
         ax.set_xscale("log")
     if "y" in curves.log:
@@ -127,7 +148,8 @@ class _Axis:
         if bars:
             start, high = low - 0.6, high + 0.6
         span = (high - start) * (1.0 if bars else 1.02) or 1.0
-        found = [tick for tick in ticks(start + span, 9) if start <= tick.time <= start + span]
+        wanted = 9 * (start + span) / span  # of those from 0 on, of which a part is seen
+        found = [tick for tick in ticks(start + span, wanted) if start <= tick.time <= start + span]
         if bars:
             found = [tick for tick in found if tick.time == int(tick.time)]
         return cls(start, span, tuple(found))
@@ -161,9 +183,8 @@ def curves_svg(curves: Curves, *, on_page: bool = False) -> str:
     top = PADDING + (LINE + 10) * titled + 10 * _labels_points(curves)
     frame = _Frame(curves, top)
     canvas = Canvas(curves.title)
-    names = [line.name for line in curves.lines]
-    legend = names if len(set(names)) > 1 else []
-    places = in_rows((36.0 + text_width(_word(name), 10.0) for name in legend), PADDING, WIDTH)
+    legend = _legend(curves)
+    places = in_rows((36.0 + text_width(word, 10.0) for word, *_ in legend), PADDING, WIDTH)
     below = frame.bottom + 3 * LINE + LINE * (places[-1][0] + 1 if places else 0)
     height = below + LINE * len(curves.notes) + PADDING / 2
     canvas.rectangle((0, 0, WIDTH, height), colours["paper"])
@@ -181,16 +202,25 @@ def curves_svg(curves: Curves, *, on_page: bool = False) -> str:
         said = f"{name} {short(level)}"
         canvas.text((x, y - 4), said, size=10.0, fill=colours["limit"], anchor=anchor, bold=True)
     for index, (row, x) in enumerate(places):
-        y, (colour, dashes) = frame.bottom + LINE * (3 + row), _look(index)
-        canvas.line((x, y - 4), (x + 18, y - 4), colour, width=2.0, dashes=dashes)
-        canvas.text((x + 22, y), _word(legend[index]), size=10.0, fill=colours["ink"])
+        y, (word, colour, dashes) = frame.bottom + LINE * (3 + row), legend[index]
+        if dashes is None:
+            canvas.rectangle((x, y - 9, 16, 10), colour, stroke=colours["faint"], radius=2.0)
+        else:
+            canvas.line((x, y - 4), (x + 18, y - 4), colour, width=2.0, dashes=dashes)
+        canvas.text((x + 22, y), word, size=10.0, fill=colours["ink"])
     for row, note in enumerate(curves.notes):
         canvas.text((PADDING, below + LINE * row), note, size=9.0, fill=colours["faint"])
     return canvas.document(WIDTH, height)
 
 
-def _word(name: str) -> str:
-    return elided(name, 10.0, 160.0)
+def _legend(curves: Curves) -> list[tuple[str, str, str | None]]:
+    """Return the words of a legend, with a colour, and the dashes where it is one of lines."""
+    if curves.groups is not None:
+        words = legend_of(curves.groups)
+        return [(elided(word, 10.0, 160.0), fill, None) for word, fill in words]
+    names = [line.name for line in curves.lines]
+    lines = names if len(set(names)) > 1 else []
+    return [(name, *_look(at)) for at, name in enumerate(elided_apart(lines, 10.0, 160.0))]
 
 
 def _axes(canvas: Canvas, frame: _Frame, curves: Curves, colours: Mapping[str, str]) -> None:
@@ -229,10 +259,14 @@ def _line(
         _bars(canvas, frame, curves, line, colours)
         return
     if line.look == "points":
+        last = -math.inf, -math.inf
         for place in np.flatnonzero(known).tolist():
             x, y = frame.x(float(line.x[place])), frame.y(float(line.y[place]))
+            seen = math.dist(last, (x, y)) >= ASUNDER
+            last = (x, y) if seen else last
             with canvas.group("point", line.labels[place] if len(line.labels) else "", point=place):
-                canvas.rectangle((x - 2.5, y - 2.5, 5, 5), colour, radius=2.5)
+                opacity = 1.0 if seen else 0.0  # others there can be chosen, where that is possible
+                canvas.rectangle((x - 2.5, y - 2.5, 5, 5), colour, radius=2.5, opacity=opacity)
     else:
         for part in np.split(np.arange(len(line.x)), np.flatnonzero(np.diff(known)) + 1):
             if len(part) and known[part[0]]:
@@ -240,6 +274,9 @@ def _line(
                 if len(points) == 1:
                     points = points * 2
                 canvas.way(points, colour, width=1.6, dashes=dashes)
+    for place in line.given.tolist():
+        x, y = frame.x(float(line.x[place])), frame.y(float(line.y[place]))
+        canvas.rectangle((x - 2.5, y - 2.5, 5, 5), colour, radius=2.5)
     for place in line.chosen.tolist():
         x, y = frame.x(float(line.x[place])), frame.y(float(line.y[place]))
         box = (x - 4.5, y - 4.5, 9, 9)
@@ -276,11 +313,12 @@ def front_curves(
     schedule: Schedule | None,
     value: str,
     said: Callable[[Mapping[str, Any]], str] = lambda point: "",
+    across: str = "makespan (s)",
 ) -> Curves:
     """Return the front in the details of a result, the plan of ``schedule`` marked.
 
     ``value`` is what the points hold beside their ``time``; ``said`` is added to what is said of
-    a point.
+    a point, ``across`` what the time is.
     """
     if "front" not in details:
         raise InputError("view: 'front' needs a result with objective 'pareto'")
@@ -299,7 +337,7 @@ def front_curves(
             Line(name="front", x=times, y=values, look="steps"),
             Line(name="front", x=times, y=values, look="points", chosen=chosen, labels=marks),
         ),
-        across="makespan (s)",
+        across=across,
         up=value,
         title=f"Pareto front: {len(points)} point{'s' if len(points) != 1 else ''}{cut}",
     )

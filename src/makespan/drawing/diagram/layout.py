@@ -15,7 +15,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.picture import Diagram, Edges
 from makespan.drawing.diagram.labels import EdgeLabel, labelled
 from makespan.drawing.diagram.layers import layers_of, placed
-from makespan.drawing.text import elided, text_width
+from makespan.drawing.text import elided, elided_apart, text_width
 
 BULGES = (0.0, 0.12, -0.12, 0.25, -0.25, 0.4, -0.4)
 """How far a line is bent, as a share of its length, in the order of trial."""
@@ -140,7 +140,7 @@ def lay_out(diagram: Diagram) -> Places:
     nodes = diagram.nodes
     bold = np.zeros(len(nodes), dtype=bool) if nodes.bold is None else nodes.bold
     wider = np.where(bold, BOLD, 1.0)
-    texts = [elided(text, SIZE, WIDEST / by) for text, by in zip(nodes.label, wider, strict=True)]
+    texts = elided_apart(nodes.label, SIZE, WIDEST / BOLD if bold.any() else WIDEST)
     notes = [elided(note, SMALL, WIDEST) for note in nodes.note]
     sizes = _sizes(texts, notes, wider)
     if nodes.bar is not None:
@@ -193,7 +193,7 @@ def _in_layers(diagram: Diagram, sizes: Floats) -> tuple[Floats, list[Way]]:
     across = _depths(layer, sizes[:, 0]).sum() + int(layer.max()) * BETWEEN
     down = _depths(layer, sizes[:, 1]).sum() + int(layer.max()) * BETWEEN
     high = np.bincount(layer, weights=sizes[:, 1] + GAP / 2).max()
-    sideways = max(wide, down) > max(PAGE, across, high)
+    sideways = diagram.landscape or max(wide, down) > max(PAGE, across, high)
     size, depth = (sizes[:, 1], sizes[:, 0]) if sideways else (sizes[:, 0], sizes[:, 1])
     found = placed(layer, edges.source, edges.target, size=size, gap=GAP / 2 if sideways else GAP)
     along = found.along
@@ -307,6 +307,8 @@ def _as_given(diagram: Diagram, sizes: Floats) -> tuple[Floats, list[Way]]:
     nodes = diagram.nodes
     assert nodes.x is not None
     assert nodes.y is not None
-    centres = spread_out(np.column_stack([nodes.x, nodes.y]), sizes, GAP, BETWEEN)
+    widest = max((text_width(label, LABEL) for label in diagram.edges.label), default=0.0)
+    between = max(BETWEEN, min(widest, WIDEST))
+    centres = spread_out(np.column_stack([nodes.x, nodes.y]), sizes, GAP, between)
     boxes = np.column_stack([centres - sizes / 2, sizes])
     return boxes, crossing_free(diagram.edges, boxes)

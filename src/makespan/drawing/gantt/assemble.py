@@ -10,7 +10,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Bars, OnDemand, Picture, Role, Row
 from makespan.core.schedule import WORDS, Activity, Schedule
-from makespan.drawing.text import percent
+from makespan.drawing.text import percent, short
 
 ROLE_OF = {
     Activity.SEND: Role.SEND,
@@ -103,7 +103,8 @@ def schedule_picture(schedule: Schedule) -> Picture:
     """Return the picture of a schedule whose problem is not known: a lane for each kind of row.
 
     A transfer is shown on the machine that sends; when the other's port is busy only the problem
-    could say. Beside each machine stands the share of the makespan that it computes.
+    could say. Beside each machine stands the share of the makespan that it computes. Chunks of a
+    load bear their amounts, as in the picture of a plan, and each machine what it computed in all.
     """
     lanes = []
     for activity, role in ROLE_OF.items():
@@ -124,15 +125,27 @@ def schedule_picture(schedule: Schedule) -> Picture:
         minlength=len(schedule.machines),
     )
     end = schedule.makespan or 1.0
+    chunks = bool(len(schedule.rows_of(Activity.SEND))) and not len(
+        schedule.rows_of(Activity.REDUCE)
+    )
+    computed = schedule.kind == Activity.COMPUTE
+    amount = np.bincount(
+        schedule.machine[computed],
+        weights=schedule.amount[computed],
+        minlength=len(schedule.machines),
+    )
 
     def label(activity: int) -> str:
+        if chunks and computed[activity]:
+            return short(float(schedule.amount[activity]))
         peer, item = int(schedule.peer[activity]), int(schedule.item[activity])
         if peer >= 0:
             return schedule.machines[peer]
         return str(item) if item >= 0 else ""
 
     def note(machine: int) -> str:
-        return f"busy {percent(float(busy[machine]) / end)}" if busy[machine] > 0 else ""
+        said = f"busy {percent(float(busy[machine]) / end)}" if busy[machine] > 0 else ""
+        return f"{short(float(amount[machine]))}, {said}" if chunks and said else said
 
     return assembled(
         schedule,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from makespan.core.picture import Bars, Groups, Picture, Role, Row
 from makespan.drawing.colours import IDLE, MOST_WORDS, Paint, legend_of, paints
 from makespan.drawing.gantt.marks import PlacedMark, combined, horizon, placed, tracks
 from makespan.drawing.gantt.merge import Blocks, crowd, merged, rows_shown
-from makespan.drawing.text import Tick, text_width, ticks
+from makespan.drawing.text import Tick, text_width, ticks, unit_of
 
 MAX_ROWS = 60
 MAX_BLOCKS = 20_000
@@ -76,6 +77,8 @@ class Layout:
         The vertical lines, and the numbers on the axis.
     paints, legend
         Words and colours: all, and those for the legend.
+    unit
+        That of the axis and of the marks: ``s``, or ``ms`` or ``µs`` for plans that are so short.
     busy_until, horizon
         The last end of any bar, and the time at the right edge, seconds.
     height
@@ -93,6 +96,7 @@ class Layout:
     ticks: tuple[Tick, ...]
     paints: tuple[Paint, ...]
     legend: tuple[Paint, ...]
+    unit: str
     busy_until: float
     horizon: float
     height: float
@@ -150,6 +154,7 @@ def lay_out(
     count = min(max_rows, len(picture.rows))
     last_end = float(picture.bars.end.max(initial=0.0))
     end = horizon(last_end, picture.marks)
+    unit, by = unit_of(last_end)
     bars = picture.bars.take(picture.bars.row < count)
     groups = picture.groups
     if groups is not None:
@@ -168,6 +173,9 @@ def lay_out(
     blocks = replace(blocks, role=np.where(group > 0, len(Role) - 1 + group, role))
     painted = paints(groups)
     scale = width / end
+    marks = placed(
+        combined(picture.marks, end, by), scale, mark_size, -margins[0], width + margins[1]
+    )
     return Layout(
         title=picture.title,
         rows=rows,
@@ -185,13 +193,13 @@ def lay_out(
             thickness=thickness,
             room=(blocks.end / end - blocks.start / end) * width,
             size=size,
+            lines=[mark.time for mark in marks if not mark.beyond],
         ),
-        marks=placed(
-            combined(picture.marks, end), scale, mark_size, -margins[0], width + margins[1]
-        ),
-        ticks=ticks(end, width / (size * 8)),
+        marks=marks,
+        ticks=tuple(replace(t, time=t.time / by) for t in ticks(end * by, width / (size * 8))),
         paints=tuple(painted),
         legend=_legend(painted, np.unique(blocks.role), groups),
+        unit=unit,
         busy_until=last_end,
         horizon=end,
         height=rows[-1].top + rows[-1].height if rows else 0.0,
@@ -277,8 +285,12 @@ def _texts(
     thickness: NDArray[np.float64],
     room: NDArray[np.float64],
     size: float,
+    lines: Sequence[float],
 ) -> tuple[BarText, ...]:
-    """Return the texts that fit on their bars; a bar does not repeat the name of its row."""
+    """Return the texts that fit on their bars; a bar does not repeat the name of its row.
+
+    None stands where one of the ``lines`` passes, if it has room beside it.
+    """
     if not len(picture.labels):
         return ()
     roomy = (blocks.activity >= 0) & (room > size) & (thickness * TEXT_FILLS >= size * 0.85)
@@ -293,6 +305,22 @@ def _texts(
         text = next(fits, "")
         if text and text != name:
             middle = float(top[index] + thickness[index] / 2)
-            time = float(blocks.start[index] + blocks.end[index]) / 2
+            start, stop = float(blocks.start[index]), float(blocks.end[index])
+            across = (text_width(text, size) + 4.0) / room[index] * (stop - start)
+            time = _beside(lines, start, stop, float(across))
             found.append(BarText(text, time, middle, colours[int(blocks.role[index])]))
     return tuple(found)
+
+
+def _beside(lines: Sequence[float], start: float, end: float, across: float) -> float:
+    """Return the middle of the widest part of a bar that no line cuts, or that of the bar.
+
+    >>> _beside([7.0], 0.0, 10.0, 5.0), _beside([5.0], 0.0, 10.0, 8.0)
+    (3.5, 5.0)
+    """
+    middle = (start + end) / 2
+    if not any(abs(line - middle) < across / 2 for line in lines):
+        return middle
+    cuts = [start, *sorted(line for line in lines if start < line < end), end]
+    low, high = max(pairwise(cuts), key=lambda part: part[1] - part[0])
+    return (low + high) / 2 if high - low >= across else middle

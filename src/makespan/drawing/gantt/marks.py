@@ -53,8 +53,11 @@ def horizon(last_end: float, marks: Iterable[Mark]) -> float:
     return max([last_end, *near]) * 1.015 or 1.0
 
 
-def combined(marks: Sequence[Mark], end: float) -> list[PlacedMark]:
-    """Join marks at one time into one, such as ``makespan = lower bound 28``."""
+def combined(marks: Sequence[Mark], end: float, by: float = 1.0) -> list[PlacedMark]:
+    """Join marks at one time into one, such as ``makespan = lower bound 28``.
+
+    Times are written in a unit of which so many ``by`` are a second.
+    """
     joined: list[PlacedMark] = []
     names: list[list[str]] = []
     for mark in marks:
@@ -69,7 +72,7 @@ def combined(marks: Sequence[Mark], end: float) -> list[PlacedMark]:
             joined.append(PlacedMark(mark.label, mark.time, mark.limit, bool(mark.time > end)))
             names.append([mark.label])
     return [
-        replace(mark, label=f"{' = '.join(words)} {short(mark.time, 6)}{' →' * mark.beyond}")
+        replace(mark, label=f"{' = '.join(words)} {short(mark.time * by, 6)}{' →' * mark.beyond}")
         for mark, words in zip(joined, names, strict=True)
     ]
 

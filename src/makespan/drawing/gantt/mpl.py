@@ -38,21 +38,29 @@ class FigureFrame:
     margins: dict[str, float]
 
     @classmethod
-    def of(cls, picture: Picture, *, max_rows: int = MAX_ROWS, legend: bool = True) -> FigureFrame:
+    def of(
+        cls,
+        picture: Picture,
+        *,
+        max_rows: int = MAX_ROWS,
+        legend: bool = True,
+        inches: float = FIGURE_WIDTH,
+    ) -> FigureFrame:
         """Return the frame that names, notes, title, marks and legend of a picture need."""
+        width = inches * POINTS
         shown = rows_shown(picture, max_rows)
         names = _widest([elided(row.label, SIZE, WIDEST_NAME) for row in shown])
         notes = _widest([elided(row.note, SIZE, WIDEST_NOTE) for row in shown])
-        layout = lay_out(picture, width=0.75 * WIDTH, max_rows=max_rows)
+        layout = lay_out(picture, width=0.75 * width, max_rows=max_rows)
         rows = max(layout.height, 2 * SIZE)
         left = names + _lane_names_width(layout) + 20.0
         above = 12.0 + TIER * layout.tiers + 18.0 * bool(layout.title)
         words = layout.words(legend=legend)
-        rows_of_words = math.ceil(len(words) / _columns(words, 0.75 * WIDTH)) if words else 0
+        rows_of_words = math.ceil(len(words) / _columns(words, 0.75 * width)) if words else 0
         below = 44.0 + 10.0 * bool(words) + 13.0 * rows_of_words
-        width, height = WIDTH, rows + above + below
+        height = rows + above + below
         return cls(
-            (FIGURE_WIDTH, height / POINTS),
+            (inches, height / POINTS),
             {
                 "left": left / width,
                 "right": 1.0 - (notes + 12.0) / width,
@@ -79,7 +87,7 @@ def gantt(picture: Picture, ax: Axes, *, max_rows: int = MAX_ROWS, legend: bool 
     _names(ax, layout)
     _marks(ax, layout)
     ax.set_xticks([tick.time for tick in layout.ticks], [tick.label for tick in layout.ticks])
-    ax.set_xlabel("time (s)", fontsize=SIZE, loc="right")
+    ax.set_xlabel(f"time ({layout.unit})", fontsize=SIZE, loc="right")
     ax.tick_params(axis="x", labelsize=SIZE)
     ax.grid(True, axis="x", color=GRID, linewidth=0.5)
     ax.set_axisbelow(True)

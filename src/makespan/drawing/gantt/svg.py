@@ -22,7 +22,7 @@ from makespan.drawing.colours import (
 from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out, natural_lane
 from makespan.drawing.gantt.merge import rows_shown
 from makespan.drawing.svg import Canvas, Rectangle
-from makespan.drawing.text import elided, in_rows, short, text_width
+from makespan.drawing.text import elided, elided_apart, in_rows, short, text_width
 
 SIZE, SMALL, MARK, LARGE = 11.0, 9.0, 10.0, 14.0
 LINE = 16.0
@@ -65,7 +65,7 @@ def _in_rows(
 class _Drawing:
     def __init__(self, picture: Picture, width: float, max_rows: int, legend: bool) -> None:
         shown = rows_shown(picture, max_rows)
-        names = [elided(row.label, SIZE, WIDEST_NAME) for row in shown]
+        names = elided_apart([row.label for row in shown], SIZE, WIDEST_NAME)
         notes = [elided(row.note, SIZE, WIDEST_NOTE) for row in shown]
         lanes = {lane for row in shown for lane in row.lanes}
         self.lanes_named = natural_lane(shown) >= LOWEST_NAMED_LANE
@@ -148,7 +148,8 @@ class _Drawing:
             canvas.line((x, bottom), (x, bottom + 4), FAINT_INK)
             canvas.text((x, bottom + 15), tick.label, size=SIZE, fill=INK, anchor="middle")
         canvas.line((frame.left, bottom), (right, bottom), FAINT_INK)
-        canvas.text((right, bottom + 30), "time (s)", size=SIZE, fill=FAINT_INK, anchor="end")
+        word = f"time ({self.layout.unit})"
+        canvas.text((right, bottom + 30), word, size=SIZE, fill=FAINT_INK, anchor="end")
 
     def _bars(self) -> None:
         blocks, frame = self.layout.blocks, self.frame

@@ -1,7 +1,7 @@
 // Plans on a page: a panel for each, its facts, and its tables below.
 
 import { listen, offerRoles } from "./controls.js";
-import { Plan, ROLES } from "./data.js";
+import { A_SECOND, Plan, ROLES, UNIT } from "./data.js";
 import { Diagrams, prepare } from "./diagrams.js";
 import { AXIS, MARK_TIER, OVERVIEW, Panel } from "./draw.js";
 import { element, inParts, showHeld, showTip, tableOf } from "./facts.js";
@@ -24,7 +24,8 @@ onChange((sizes) => {
     for (const plan of plans) plan.pictures.light();
     if (view.held && !view.over) showHeld();
     const range = document.getElementById("range");
-    range.textContent = `${written(Number(view.from.toPrecision(6)))} – ${written(Number(view.to.toPrecision(6)))} s`;
+    const [from, to] = [view.from, view.to].map((time) => written(Number((time * A_SECOND).toPrecision(6))));
+    range.textContent = `${from} – ${to} ${UNIT}`;
   });
 });
 

@@ -43,6 +43,7 @@ function unpacked(value, bytes) {
 
 // Words and colours that all plans share, as Python writes them.
 export let KINDS = [];
+export let [UNIT, A_SECOND] = ["s", 1]; // of the axis of time, and how many are a second
 export let ROLES = [];
 export let CLUSTER_FILLS = [];
 export let COMPUTE = -1;
@@ -50,6 +51,7 @@ export let COMPUTE = -1;
 // The plans of a page: what `html.py` wrote, and the columns it packed.
 export async function plansOf(written, packed) {
   const data = unpacked(written, await packedBytes(packed));
+  [UNIT, A_SECOND] = data.unit;
   [KINDS, ROLES, CLUSTER_FILLS] = [data.kinds, data.roles, data.clusters];
   COMPUTE = KINDS.indexOf("compute");
   return data.charts.map((columns, number) => new Plan(columns, number));

@@ -77,6 +77,7 @@ export class Diagrams {
     };
     points.forEach((point, place) => {
       if (!this.plan.others[place]) return;
+      point.closest("svg").setAttribute("role", "group"); // an image holds nothing to press
       point.tabIndex = 0;
       point.setAttribute("role", "button");
       point.setAttribute("aria-label", this.plan.others[place].facts.map((fact) => fact.join(" ")).join(", "));
@@ -193,7 +194,8 @@ function fit(drawing) {
   if (!width) return;
   const across = document.getElementById("charts").clientWidth;
   const room = across * (across > 860 ? 0.6 : 1);
-  const scale = Math.max(SMALLEST, Math.min(1, room / width, (0.4 * innerHeight) / height));
+  const tallest = (width > height ? 0.5 : 0.4) * innerHeight;
+  const scale = Math.max(SMALLEST, Math.min(1, room / width, tallest / height));
   drawing.setAttribute("width", width * scale);
   drawing.setAttribute("height", height * scale);
 }

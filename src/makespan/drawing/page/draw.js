@@ -1,7 +1,7 @@
 // A plan on a canvas: only the rows and bars that are visible; bars below a pixel merge.
 
 import { barOfItem, edgesOf } from "./diagrams.js";
-import { COMPUTE } from "./data.js";
+import { A_SECOND, COMPUTE, UNIT } from "./data.js";
 import { activityOf, barsOf, likeOf } from "./facts.js";
 import { ticks, view } from "./view.js";
 
@@ -96,7 +96,8 @@ export class Panel {
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.fillStyle = this.colour("paper");
     context.fillRect(0, 0, this.width, this.height);
-    this.ticks = ticks(view.from, view.to, (this.right - this.left) / 90);
+    const wanted = (this.right - this.left) / 90;
+    this.ticks = ticks(view.from * A_SECOND, view.to * A_SECOND, wanted).map(({ time, label }) => ({ time: time / A_SECOND, label }));
     const visible = this.visibleRows();
     this.drawLanes(visible);
     this.clip(() => {
@@ -221,11 +222,20 @@ export class Panel {
     context.font = `11px ${FONT}`;
     const from = Math.max(left, this.left);
     const room = Math.min(left + width, this.right) - from;
-    if (textWidth(context, label) > room - 6) return;
+    const wide = textWidth(context, label) + 6;
+    if (wide > room) return;
+    // Where a line of a mark passes, the label stands in the widest part beside it.
+    let at = from + room / 2;
+    const lines = plan.marks.filter((mark) => !mark.beyond).map((mark) => this.x(mark.time)).sort((a, b) => a - b);
+    if (lines.some((x) => Math.abs(x - at) < wide / 2)) {
+      const cuts = [from, ...lines.filter((x) => x > from && x < from + room), from + room];
+      const widest = cuts.slice(1).reduce((best, x, part) => (x - cuts[part] > best[1] - best[0] ? [cuts[part], x] : best), [0, 0]);
+      if (widest[1] - widest[0] >= wide) at = (widest[0] + widest[1]) / 2;
+    }
     context.fillStyle = plan.paint(bar).ink;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.fillText(label, from + room / 2, middle + 0.5);
+    context.fillText(label, at, middle + 0.5);
   }
 
   // A frame around the activity held and the one under the pointer, and around their likes.
@@ -389,7 +399,7 @@ export class Panel {
       context.fillRect(x - 0.5, bottom - 5, 1, 5);
     }
     context.textAlign = "right";
-    context.fillText("time (s)", this.left - 16, OVERVIEW + 12);
+    context.fillText(`time (${UNIT})`, this.left - 16, OVERVIEW + 12);
     this.drawMarkLabels(bottom);
     context.fillStyle = this.colour("faint");
     context.fillRect(this.left, this.head - 1, width, 1);

@@ -142,7 +142,7 @@ function cellText(entry, column, row) {
 
 export function tableOf(entry, captioned) {
   const section = element("section");
-  if (captioned) section.append(element("h3", entry.caption || "\u00a0"));
+  if (captioned) section.append(element(entry.caption ? "h3" : "p", entry.caption || "\u00a0"));
   const home = element("div", undefined, "table");
   home.tabIndex = 0;
   const table = element("table");
@@ -150,8 +150,8 @@ export function tableOf(entry, captioned) {
   if (entry.names.some((name) => name !== "")) {
     const head = table.createTHead().insertRow();
     entry.names.forEach((name, index) => {
-      const cell = element("th", name.replaceAll("_", " "), numeric[index] ? "number" : "");
-      cell.scope = "col";
+      const cell = element(name ? "th" : "td", name.replaceAll("_", " "), numeric[index] ? "number" : "");
+      if (name) cell.scope = "col";
       head.append(cell);
     });
   }

@@ -37,6 +37,7 @@ from makespan.drawing.colours import (
 from makespan.drawing.gantt.marks import combined, horizon, tracks
 from makespan.drawing.page.packing import Packing, in_ticks
 from makespan.drawing.svg import escaped
+from makespan.drawing.text import unit_of
 
 SCRIPTS = (
     *("data.js", "view.js", "draw.js", "facts.js"),
@@ -109,11 +110,14 @@ def page(charts: Sequence[Chart], *, title: str) -> str:
 def page_data(charts: Sequence[Chart]) -> dict[str, Any]:
     """Return what the script of a page draws: ``data``, as JSON has it, and ``packed``, a text."""
     packing = Packing()
+    ends = [float(chart.picture.bars.end.max(initial=0.0)) for chart in charts]
+    unit, by = unit_of(max(ends, default=0.0))
     data = {
+        "unit": [unit, by],
         "kinds": list(WORDS),
         "roles": [{"word": WORD[r], "fill": FILL[r], "ink": ink_on(FILL[r])} for r in Role],
         "clusters": BESIDE_STATES,
-        "charts": [chart_data(chart) for chart in charts],
+        "charts": [chart_data(chart, by) for chart in charts],
     }
     return {"data": packing.packed(data), "packed": packing.text()}
 
@@ -149,8 +153,11 @@ def _properties(colours: dict[str, str]) -> str:
     return "".join(f"--{name}: {value}; " for name, value in colours.items())
 
 
-def chart_data(chart: Chart) -> dict[str, Any]:
-    """Return a chart as the page's script reads it: columns, and texts once each."""
+def chart_data(chart: Chart, by: float = 1.0) -> dict[str, Any]:
+    """Return a chart as the page's script reads it: columns, and texts once each.
+
+    Labels of marks are in a unit of which so many ``by`` are a second.
+    """
     picture, schedule = chart.picture, chart.schedule
     last_end = float(picture.bars.end.max(initial=0.0))
     end = horizon(last_end, picture.marks)
@@ -167,12 +174,12 @@ def chart_data(chart: Chart) -> dict[str, Any]:
         "steps": [step.as_dict() for step in chart.steps] if told else [],
         "diagrams": [list(diagram) for diagram in chart.diagrams],
         "tables": [table.as_dict() for table in chart.tables],
-        "others": [chart_data(other) for other in chart.others],
+        "others": [chart_data(other, by) for other in chart.others],
         "horizon": end,
         "busy": last_end,
         "marks": [
             {"label": mark.label, "time": mark.time, "limit": mark.limit, "beyond": mark.beyond}
-            for mark in combined(picture.marks, end)
+            for mark in combined(picture.marks, end, by)
         ],
         "rows": [row.label for row in rows],
         "notesOfRows": [row.note for row in rows],

@@ -78,7 +78,7 @@ export class Player {
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.number = element("output", "", "number");
     bar.append(this.slider, this.number);
-    this.whole = button("Whole plan", "Leave the steps (Esc)", () => this.go(null));
+    this.whole = button("All steps", "Leave the steps: the whole plan (Esc)", () => this.go(null));
     this.said = element("p", "", "said");
     this.said.setAttribute("aria-live", "polite");
     this.beside = element("div", undefined, "beside");

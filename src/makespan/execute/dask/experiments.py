@@ -51,6 +51,12 @@ class Workers:
     ------
     ExecutionError
         If there is no worker when it begins, the scheduler is lost, or a worker has no makespan.
+
+    >>> import makespan
+    >>> from makespan.execute import dask
+    >>> asked = makespan.Experiment(makespan.Grid("independent"), methods=["lpt"])
+    >>> makespan.experiment(asked, where=dask.Workers(client))  # doctest: +SKIP
+    <Results: 1 solve, 1 method>
     """
 
     def __init__(self, client: Client, *, imports: Sequence[str] = ()) -> None:

@@ -34,6 +34,12 @@ class Files(Sequence[Path]):
     ------
     InputError
         If a file is missing or not a file.
+
+    >>> from pathlib import Path
+    >>> from makespan.execute import dask
+    >>> pages = dask.Files(sorted(Path("pages").glob("*.txt")))  # doctest: +SKIP
+    >>> dask.map(lambda path: len(Path(path).read_text()), pages, client).results  # doctest: +SKIP
+    [12, 7]
     """
 
     def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:

@@ -48,6 +48,10 @@ class Calibration(Measurement):
         both pairs, and how many times as long.
     seconds
         How long the measurement took.
+
+    >>> from makespan.execute import mpi
+    >>> costs = mpi.calibrate(seconds=0.5)  # doctest: +SKIP
+    >>> makespan.solve(costs.problem(8e6)).status  # doctest: +SKIP
     """
 
     FORMAT: ClassVar[str] = "makespan.mpi-calibration/1"

@@ -101,6 +101,11 @@ class Collective:
     Memory: a rank keeps an array for every message that it combines, in all one array for each
     machine that sends to it. Messages are bound to the arrays of the last call; calls with the
     same arrays are the fastest.
+
+    >>> import numpy as np
+    >>> from makespan.execute import mpi
+    >>> total, result = mpi.prepare(plan), np.empty(3)  # doctest: +SKIP
+    >>> total(np.arange(3.0), result)  # doctest: +SKIP
     """
 
     def __init__(self, comm: Comm, work: Work, operation: Any) -> None:

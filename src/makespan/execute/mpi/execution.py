@@ -41,6 +41,11 @@ class Execution(Displayable, HasFrame):
         The largest difference between both, relative to the values that were combined.
     crowd, cores
         The most ranks on a computer that has fewer cores, and its cores; 0 where each has one.
+
+    >>> import numpy as np
+    >>> from makespan.execute import mpi
+    >>> execution = mpi.run(plan, np.arange(3.0))  # doctest: +SKIP
+    >>> print(execution)  # doctest: +SKIP
     """
 
     values: NDArray[Any] | None

@@ -72,6 +72,11 @@ def calibrate(
         If mpi4py or an MPI library is not installed.
 
     Source of the rounds: the circle method, Kirkman 1847.
+
+    >>> import makespan
+    >>> from makespan.execute import mpi
+    >>> costs = mpi.calibrate(seconds=0.5)  # doctest: +SKIP
+    >>> plan = makespan.solve(costs.problem(8e6), time_limit=1)  # doctest: +SKIP
     """
     world = mpi().COMM_WORLD if comm is None else comm
     with all_or_none(world):

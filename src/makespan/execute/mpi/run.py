@@ -87,6 +87,12 @@ def run(
         If the result is not that of MPI's own operation.
     MissingExtra
         If mpi4py or an MPI library is not installed.
+
+    >>> import makespan, numpy as np
+    >>> from makespan.execute import mpi
+    >>> times = {"latency": 1e-6, "transfer": 1e-4, "reduce": 1e-5}
+    >>> plan = makespan.solve(makespan.Reduction(machines=3, segments=4, **times))
+    >>> execution = mpi.run(plan, np.arange(3.0))  # doctest: +SKIP
     """
     package = mpi()
     world = package.COMM_WORLD if comm is None else comm

@@ -85,6 +85,9 @@ def tuned(
         If the file holds no calibration, or can't be written.
     MissingExtra
         If mpi4py or an MPI library is not installed.
+
+    >>> from makespan.execute import mpi
+    >>> fast = mpi.tuned(calibration="ranks.json")  # doctest: +SKIP
     """
     world = mpi().COMM_WORLD if comm is None else comm
     with all_or_none(world):
@@ -127,6 +130,11 @@ class Tuned(Displayable):
         The communicator.
     calibration
         What was measured of its ranks; None for one rank alone.
+
+    >>> import numpy as np
+    >>> from makespan.execute import mpi
+    >>> fast, total = mpi.tuned(seconds=0.5), np.empty(3)  # doctest: +SKIP
+    >>> fast.Allreduce(np.arange(3.0), total)  # doctest: +SKIP
     """
 
     def __init__(self, comm: Comm, calibration: Calibration | None) -> None:

@@ -136,22 +136,32 @@ def attend(
     listening = threading.Thread(target=_listen, args=(line, chunks, held, taken_back, gone))
     listening.daemon = True
     listening.start()
-    while (chunk := chunks.get()) is not None:
-        items, key, low, high = chunk
-        try:
-            found = work(function, items, key, low, high, batched, 1, None, leaves)
-            del items, chunk
-            answer = "done", key, found
-        except Exception as error:
-            answer = "failed", key, f"{type(error).__name__}: {error}"
-        held.pop(key, None)
-        try:
-            line.send(*answer)
-        except OSError:
-            break
-        except Exception as error:
-            line.send("failed", key, f"its results can't be sent: {error}")
-    line.close()
+    try:
+        while (chunk := chunks.get()) is not None:
+            line.send(*_answer(work, function, batched, leaves, *chunk))
+            held.pop(chunk[1], None)
+            del chunk
+    except OSError:
+        pass
+    finally:
+        line.close()
+
+
+def _answer(
+    work: Callable[..., Any],
+    function: Any,
+    batched: bool,
+    leaves: bool,
+    items: Any,
+    key: str,
+    low: int,
+    high: int,
+) -> tuple[Any, ...]:
+    """Do a chunk; return what to tell of it."""
+    try:
+        return "done", key, work(function, items, key, low, high, batched, 1, None, leaves)
+    except Exception as error:
+        return "failed", key, f"{type(error).__name__}: {error}"
 
 
 def _listen(

@@ -229,7 +229,6 @@ def _ranked(results: dict[str, Result], notes: Mapping[str, str], bound: float |
 
 
 def _rank(result: Result) -> float:
-    """Return what results of one problem are compared by: less is better."""
     objective = result.objective
     if result.schedule is None or result.makespan is None:
         return float("inf")

@@ -76,8 +76,7 @@ def plot_comparison(comparison: Comparison, ax: Axes | None = None) -> Axes:
 
 def image_of(comparisons: Mapping[str, Comparison], suffix: str) -> str | bytes:
     """Return named comparisons below each other: ``.svg``, ``.png``, ``.pdf`` or ``.html``."""
-    many = len(comparisons) > MAX_RANKINGS and suffix != ".html"
-    shown = {} if many else comparisons
+    shown = {} if len(comparisons) > MAX_RANKINGS and suffix != ".html" else comparisons
     rankings = [ranking(comparison, name) for name, comparison in shown.items()]
     over_all = [profile_of(list(comparisons.values()))] if len(comparisons) > 1 else []
     if suffix == ".html":
@@ -95,11 +94,6 @@ def profile_of(comparisons: Sequence[Comparison]) -> Profile:
         thresholds=tuple(f"{100 * each:g} %" if each else "best" for each in THRESHOLDS),
         shares=tuple((row.method, row.shares) for row in rows),
     )
-
-
-def plot_profile(comparisons: Sequence[Comparison], ax: Axes | None = None) -> Axes:
-    """Draw a performance profile with matplotlib, and return the axes."""
-    return drawn(profile_of(comparisons).part, ax)
 
 
 def _page(
@@ -128,6 +122,12 @@ class Comparisons(Compared):
         A line for each file of a folder that holds no problem.
 
     ``comparisons["star.toml"]`` is one of them; iterating gives the names.
+
+    >>> import makespan
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> compared = makespan.compare({"five": tasks}, methods=["lpt", "multifit"])
+    >>> [row.makespan for row in compared["five"].rows]
+    [6.0, 7.0]
     """
 
     by_name: Mapping[str, Comparison]
@@ -174,7 +174,7 @@ class Comparisons(Compared):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the performance profile with matplotlib."""
-        return plot_profile(list(self.by_name.values()), ax)
+        return drawn(profile_of(list(self.by_name.values())).part, ax)
 
     def named(self) -> Mapping[str, Comparison]:
         return self.by_name

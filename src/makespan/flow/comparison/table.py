@@ -95,6 +95,12 @@ class Comparison(Compared):
         The best bound on the makespan that any of them proved, seconds.
     interrupted
         Whether the user stopped the comparison before all methods had run.
+
+    >>> import makespan
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> comparison = makespan.compare(tasks, methods=["lpt", "multifit"])
+    >>> [(row.method, row.makespan) for row in comparison.rows]
+    [('multifit', 6.0), ('lpt', 7.0)]
     """
 
     problem: Problem
@@ -150,7 +156,6 @@ class Comparison(Compared):
 
 
 def _table(comparison: Comparison) -> Table:
-    """Return the rows as people read them."""
     rows = comparison.rows
     return Table.of(
         {
@@ -242,13 +247,8 @@ def _ratio(value: float, best: float) -> float:
 class ProfileRow:
     """How often a method was near the best.
 
-    Parameters
-    ----------
-    method
-        Its name.
-    shares
-        The shares of all problems on which its value was within each of ``THRESHOLDS`` of the
-        best; a problem on which it gave no plan counts as far.
+    ``method``: its name. ``shares``: the shares of all problems on which its value was within each
+    of ``THRESHOLDS`` of the best; a problem on which it gave no plan counts as far.
     """
 
     method: str
@@ -296,7 +296,6 @@ def profile_table(rows: Sequence[ProfileRow]) -> Table:
 
 
 def summary_table(summaries: Sequence[MethodSummary]) -> Table:
-    """Return the summaries as a table."""
     columns: dict[str, Callable[[MethodSummary], str]] = {
         "method": lambda one: one.method,
         "plans": lambda one: str(one.problems),

@@ -69,10 +69,7 @@ def unpacked(path: PathLike) -> dict[str, Any]:
 
     A table of two dimensions is a list of rows.
 
-    Raises
-    ------
-    FileError
-        Naming the file, the entry, and what is wrong with it.
+    Raises FileError naming the file, the entry, and what is wrong with it.
     """
     name = shown_path(path)
     content = read_bytes(path, LARGEST)
@@ -131,7 +128,6 @@ def _array(place: str, entry: Any, length: int) -> np.ndarray:
 
 
 def _put(data: dict[str, Any], place: str, array: np.ndarray) -> None:
-    """Put a column where its name says."""
     *tables, key = place.split(".")
     for name in tables:
         data = data.setdefault(name, {})

@@ -73,16 +73,11 @@ def parsed(path: PathLike, problem: Problem | None = None) -> dict[str, Any]:
 
     A plan in a format of others is that of ``problem``, and stands there like a result.
 
-    Parameters
-    ----------
-    path
-        ``"-"`` is the standard input. The suffix ``.toml`` or ``.json`` decides what is read,
-        otherwise the first character: JSON starts with a brace.
+    ``path``: ``"-"`` is the standard input. The suffix ``.toml`` or ``.json`` decides what is read,
+    otherwise the first character: JSON starts with a brace.
 
-    Raises
-    ------
-    FileError
-        Naming the file, what is wrong with it, and the line and column where they are known.
+    Raises FileError naming the file, what is wrong with it, and the line and column where they are
+    known.
     """
     if is_arrays(path):
         from makespan.flow.files.arrays import unpacked
@@ -146,12 +141,8 @@ def fits_msccl(result: Result) -> bool:
 def msccl_text(result: Result) -> str:
     """Return the plan of a result as the text of a file.
 
-    Raises
-    ------
-    InvalidSchedule
-        If the referee refuses the plan.
-    ProblemError
-        With everything that the format can't say.
+    Raises InvalidSchedule if the referee refuses the plan. Raises ProblemError with everything that
+    the format can't say.
     """
     from makespan.flow.check import check
     from makespan.reduction.formats import msccl

@@ -166,6 +166,14 @@ def read_result(path: PathLike | Mapping[str, Any]) -> Result:
         If the file can't be read, or does not hold a result; with every mistake found.
     ProblemError
         If the problem in it breaks its own statement.
+
+    >>> import makespan
+    >>> import tempfile
+    >>> tasks = makespan.IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     makespan.save(makespan.solve(tasks), f"{folder}/plan.json")
+    ...     print(makespan.read_result(f"{folder}/plan.json").makespan)
+    6.0
     """
     if isinstance(path, Mapping):
         data, heading = dict(path), ""
@@ -180,10 +188,7 @@ def read_result(path: PathLike | Mapping[str, Any]) -> Result:
 def read_schedule(path: PathLike, problem: Problem) -> Schedule:
     """Read a schedule of ``problem``: a schedule's file, or the schedule in a result's.
 
-    Raises
-    ------
-    FileError
-        If the file can't be read or holds no schedule; with every mistake found.
+    Raises FileError if the file can't be read or holds no schedule; with every mistake found.
     """
     data = parsed(path, problem)
     with headed(shown_path(path)):
@@ -206,6 +211,8 @@ def save(
     view: str | None = None,
     by: str | None = None,
     fold: bool = False,
+    width: float | None = None,
+    landscape: bool = False,
 ) -> None:
     """Write a result, a problem, a schedule or a comparison to a file, whole or not at all.
 
@@ -229,6 +236,8 @@ def save(
     view, by, fold
         Which picture, what its colours tell apart, and whether transfers are left out: see
         :func:`makespan.plot`.
+    width, landscape
+        Of a picture: its width in inches, and whether the layers of a graph stand side by side.
 
     Raises
     ------
@@ -244,6 +253,7 @@ def save(
     ['kind = "independent"', 'machines = 2']
     """
     asked: dict[str, Any] = {"beside": beside, "view": view, "by": by, "fold": fold}
+    asked |= {"width": width, "landscape": landscape}
     if isinstance(path, (str, os.PathLike)):
         if format is not None:
             raise InputError("format: is for a stream; the suffix of a path says what to write")
@@ -280,7 +290,7 @@ def file_of(
 
         return picture_file(thing, suffix, problem=problem, beside=beside, **asked)
     if any(value not in (None, False) for value in asked.values()):
-        raise InputError(f"view, by, fold: are for pictures; {suffix} is none")
+        raise InputError(f"{', '.join(asked)}: are for pictures; {suffix} is none")
     if suffix == ARRAYS:
         from makespan.flow.files.arrays import packed
 
@@ -294,7 +304,13 @@ def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-
         assert isinstance(thing, Result)
         return msccl_text(thing)
     if suffix == ".toml":
-        return _as_toml(path, as_dict(thing))
+        import tomli_w
+
+        try:
+            return tomli_w.dumps(as_dict(thing))
+        except (TypeError, ValueError) as error:
+            why = f"can't be written as TOML ({error}); .json can hold it"
+            raise FileError(f"{path}: {why}") from error
     if suffix == ".csv":
         schedule = thing.schedule if isinstance(thing, Result) else thing
         assert isinstance(schedule, Schedule)
@@ -305,10 +321,7 @@ def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-
 def refuse_suffix(path: PathLike, *allowed: str) -> str:
     """Return the suffix of ``path`` if it is ``allowed``.
 
-    Raises
-    ------
-    FileError
-        If it is not; the message lists what is.
+    Raises FileError if it is not; the message lists what is.
     """
     suffix = suffix_of(path)
     if suffix not in allowed:
@@ -322,11 +335,8 @@ def refuse_suffix(path: PathLike, *allowed: str) -> str:
 def refuse_target(path: PathLike | None, *allowed: str, source: PathLike | None = None) -> None:
     """Refuse a file, if one is named, that can't or should not be written, before long work.
 
-    Raises
-    ------
-    FileError
-        If the suffix is not ``allowed``, there is no such folder, or it is the ``source`` that
-        is read.
+    Raises FileError if the suffix is not ``allowed``, there is no such folder, or it is the
+    ``source`` that is read.
     """
     if path is None:
         return
@@ -350,15 +360,6 @@ def as_dict(thing: Result | Problem | Schedule, *, columns: bool = False) -> dic
     if isinstance(thing, Schedule):
         return schedule_as_dict(thing, columns=columns)
     return kind_of(thing).file.write(thing)
-
-
-def _as_toml(path: PathLike, data: Mapping[str, Any]) -> str:
-    import tomli_w
-
-    try:
-        return tomli_w.dumps(data)
-    except (TypeError, ValueError) as error:
-        raise FileError(f"{path}: can't be written as TOML ({error}); .json can hold it") from error
 
 
 def suffixes_of(thing: object) -> tuple[str, ...]:

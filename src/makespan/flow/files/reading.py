@@ -25,12 +25,8 @@ def read_any(
     A schedule alone is matched with ``problem``, where there is one; ``parts`` are those of a
     problem that its file lacks, see ``read_problem``.
 
-    Raises
-    ------
-    FileError
-        If the file can't be read; with every mistake found.
-    ProblemError
-        If a problem breaks its own statement.
+    Raises FileError if the file can't be read; with every mistake found. Raises ProblemError if a
+    problem breaks its own statement.
     """
     if Path(path).suffix.lower() == ".csv":
         return read_problem(path, **parts)
@@ -53,10 +49,7 @@ def read_any(
 def read_plan(path: PathLike, problem: Problem) -> Result | Schedule:
     """Read a result, or a schedule of ``problem``, whichever the file holds.
 
-    Raises
-    ------
-    FileError, ProblemError
-        As :func:`read_any` does, and if the file holds a problem.
+    Raises FileError or ProblemError as :func:`read_any` does, and if the file holds a problem.
     """
     found = read_any(path, problem)
     if not isinstance(found, (Result, Schedule)):

@@ -35,10 +35,7 @@ ANY_NUMBER = Rule(low=-inf, any_magnitude=True)
 def result_of(data: Mapping[str, Any], problem_of: Callable[[Any], Problem]) -> Result:
     """Return the result that stands in a file's contents; ``problem_of`` reads its problem.
 
-    Raises
-    ------
-    InputError
-        With every mistake found.
+    Raises InputError with every mistake found.
     """
     mistakes = Mistakes()
     _known_keys(mistakes, "", data, KEYS)
@@ -182,10 +179,7 @@ def schedule_of(data: Any, place: str, problem: Problem | None) -> Schedule:
     Without a problem, or where an activity is on a machine that the problem lacks, the machines
     are those that the file names: the referee then says what is wrong.
 
-    Raises
-    ------
-    FileError
-        With every mistake found, such as ``schedule.activities[3].start``.
+    Raises FileError with every mistake found, such as ``schedule.activities[3].start``.
     """
     mistakes = Mistakes()
     start = f"{place}." if place else ""
@@ -195,24 +189,18 @@ def schedule_of(data: Any, place: str, problem: Problem | None) -> Schedule:
         )
     _known_keys(mistakes, place, data, SCHEDULE_KEYS)
     rows = data.get("activities")
-    if isinstance(rows, dict):
-        names = _machine_names(mistakes, f"{start}machines", data.get("machines"), rows)
-        arrays = _stored(mistakes, f"{start}activities", rows, len(names))
-        mistakes.raise_if_any(FileError)
-        return _on_machines_of(Schedule.of_columns(names, **arrays), problem)
-    if not isinstance(rows, list):
+    if not isinstance(rows, (dict, list)):
         mistakes.add(f"{start}activities", "is missing" if rows is None else "is not a list")
     names = _machine_names(mistakes, f"{start}machines", data.get("machines"), rows)
+    columns: Any = None
+    if isinstance(rows, dict):
+        columns = _stored(mistakes, f"{start}activities", rows, len(names))
+    elif not mistakes:
+        columns = _columns(rows, index_by_name(names))  # type: ignore[arg-type]
+        if columns is None:
+            _explain(mistakes, f"{start}activities", rows, names)  # type: ignore[arg-type]
     mistakes.raise_if_any(FileError)
-    columns = _columns(rows, index_by_name(names))  # type: ignore[arg-type]
-    if columns is None:
-        _explain(mistakes, f"{start}activities", rows, names)  # type: ignore[arg-type]
-        mistakes.raise_if_any(FileError)
-    return _on_machines_of(Schedule.of_columns(names, **columns), problem)  # type: ignore[arg-type]
-
-
-def _on_machines_of(schedule: Schedule, problem: Problem | None) -> Schedule:
-    """Return the schedule over the machines of a problem, where it has them."""
+    schedule = Schedule.of_columns(names, **columns)
     try:
         return schedule if problem is None else schedule.renamed(problem.machines)
     except KeyError:
@@ -274,10 +262,7 @@ def _columns(rows: list[Any], position: dict[str, int]) -> dict[str, Any] | None
             "kind": [codes[row["kind"]] for row in rows],
             "machine": [position[row["machine"]] for row in rows],
             "peer": [-1 if (p := row.get("peer")) is None else position[p] for row in rows],
-            "item": [row["item"] for row in rows],
-            "amount": [row["amount"] for row in rows],
-            "start": [row["start"] for row in rows],
-            "end": [row["end"] for row in rows],
+            **{name: [row[name] for row in rows] for name in ("item", *NUMBERS)},
         }
         if not set(map(type, columns["item"])) <= {int}:
             return None

@@ -77,14 +77,8 @@ def solve_core(
 ) -> CoreResult:
     """Return the entries with the least sum of reduced costs whose counts add up to the tasks.
 
-    Parameters
-    ----------
-    reduced
-        The reduced cost of every entry.
-    least
-        A lower bound on that sum, above 0.
-    worst
-        The sum of a known plan.
+    ``reduced``: the reduced cost of every entry. ``least``: a lower bound on that sum, above 0.
+    ``worst``: the sum of a known plan.
     """
     worst *= 1 + 1e-12
     limit, bound, reach = least, least, 0.0

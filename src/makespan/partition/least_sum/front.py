@@ -138,10 +138,7 @@ class Front:
 def front(choices: Allowed, sums: Sums, tasks: int, cap: int, control: Control) -> Front | None:
     """Return the front of the plans whose costs are at most ``cap`` (bits), None if there is none.
 
-    Raises
-    ------
-    Expired
-        If the time is up before any plan is found.
+    Raises Expired if the time is up before any plan is found.
 
     Complexity: a search of the least sum for each point, and up to two more for the first 64.
 

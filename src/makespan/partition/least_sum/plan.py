@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from makespan.core.control import Control
@@ -13,7 +14,7 @@ from makespan.partition.answer import counts_of
 from makespan.partition.plan import no_plan, plan, sum_at
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.search import GRACE, quick_entries, value_of
-from makespan.partition.threshold.sums import Ends, Expired, Sums, sums_of
+from makespan.partition.threshold.sums import Expired, Sums, sums_of
 from makespan.partition.threshold.target import Target, cap_of, explanation, target_of
 
 LATE_PLAN = "the time limit was reached: this is the best plan found so far"
@@ -44,7 +45,9 @@ def late_plan(problem: Partition, target: Target | None, expired: Expired) -> So
     bound = value_of(expired.bound) if problem.objective == "makespan" else None
     entries = None
     if target is not None and expired.feasible is not None and problem.objective == "makespan":
-        entries = _traced(problem, expired.feasible, target.tasks)
+        with suppress(Expired, TooLarge):
+            sums = sums_of(problem.choices, control=Control(time_limit=GRACE))
+            entries = sums.trace(expired.feasible, target.tasks)
     return quick_plan(problem, target, entries, (LATE_PLAN,), bound)
 
 
@@ -108,10 +111,3 @@ def objective_of(problem: Partition, entries: Integers) -> Objective | None:
         return Objective(name="total", value=sum_at(table.values, entries))
     assert table.energies is not None
     return Objective(name="energy", value=sum_at(table.energies, entries))
-
-
-def _traced(problem: Partition, ends: Ends, tasks: int) -> Integers | None:
-    try:
-        return sums_of(problem.choices, control=Control(time_limit=GRACE)).trace(ends, tasks)
-    except (Expired, TooLarge):
-        return None

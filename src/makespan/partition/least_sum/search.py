@@ -241,26 +241,16 @@ def least_sum(
 ) -> LeastSum | None:
     """Return the plan with the least sum of weights among entries that cost up to ``limit``.
 
-    Parameters
-    ----------
-    choices
-        The table; no row may be empty.
-    weights
-        What is summed, one entry for each of the table's.
-    limit
-        The greatest cost allowed, as a bit pattern.
-    tasks
-        What the counts add up to.
+    ``choices``: the table; no row may be empty. ``weights``: what is summed, one entry for each of
+    the table's. ``limit``: the greatest cost allowed, as a bit pattern. ``tasks``: what the counts
+    add up to.
 
     Returns
     -------
     LeastSum or None
         None where no plan exists.
 
-    Raises
-    ------
-    Expired
-        If the time is up before any plan is found.
+    Raises Expired if the time is up before any plan is found.
 
     Complexity: one pass for the hulls, one for the reduced costs, and the core:
     O(core x range of sums), O(n T^2) where all entries cost alike. Convex weights need no hulls

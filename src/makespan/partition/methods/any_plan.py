@@ -18,8 +18,6 @@ NOTHING_PROVED = "this is any feasible plan; no better plan was searched for"
 
 
 @register(
-    "partition",
-    name="any-plan",
     complexity="O(table) for each of about ten thresholds; of functions, as monotone",
     source="common practice: the largest step that is not too much, at growing thresholds",
 )

@@ -26,8 +26,6 @@ NEVER_FALL = "costs never fall, as affine costs do not and curves are declared n
 
 
 @register(
-    "partition",
-    name="monotone",
     needs=(LEAST_MAKESPAN, LEXICOGRAPHIC, MONOTONE),
     proves="no lower threshold lets the resources take all tasks",
     complexity="O(n log T) evaluations of 32 costs, O(n) memory",

@@ -45,8 +45,6 @@ Key = Callable[[float, float], float]
 
 
 @register(
-    "partition",
-    name="olar",
     needs=(LEAST_MAKESPAN, EVERY_TASK, NO_DEADLINE, LEXICOGRAPHIC, MONOTONE),
     proves="exchange argument for costs that never fall (Pilla 2021, theorem 1)",
     published=True,
@@ -66,8 +64,6 @@ def olar(problem: Partition, control: Control) -> Solution:
 
 
 @register(
-    "partition",
-    name="marin",
     needs=(LEAST_TOTAL, EVERY_TASK, NO_DEADLINE, NO_OTHER_PREFERENCE, CONVEX),
     proves="exchange argument for marginal costs that never fall, to within rounding",
     published=True,
@@ -156,8 +152,6 @@ STEPS = 50_000_000
 
 
 @register(
-    "partition",
-    name="dynamic-programming",
     needs=(LEAST_MAKESPAN_OR_TOTAL, LEXICOGRAPHIC),
     proves="induction over the resources (Pilla 2022, theorem 1)",
     complexity="O(n T^2) time, O(n T) memory",

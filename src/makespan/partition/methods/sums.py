@@ -30,8 +30,6 @@ Find = Callable[[Allowed, Sums, int, int, Control], LeastSum | None]
 
 
 @register(
-    "partition",
-    name="total",
     needs=(LEAST_SUM, NO_OTHER_PREFERENCE),
     proves="no entry outside the core can improve the sum (reduced costs), to within rounding",
     complexity="O(table) for the hulls, then O(core x range of sums); O(n T^2) at worst",
@@ -50,8 +48,6 @@ def total(problem: Partition, control: Control) -> Solution:
 
 
 @register(
-    "partition",
-    name="lexicographic",
     needs=(A_PAIR, NO_OTHER_PREFERENCE),
     proves="exact threshold for the time; reduced costs for the energy, to within rounding",
     complexity="threshold and total; for energy, then time, O(log) searches of the core",
@@ -84,8 +80,6 @@ def _sum_plan(problem: Partition, control: Control, name: str, find: Find) -> So
 
 
 @register(
-    "partition",
-    name="pareto",
     needs=(A_FRONT, NO_OTHER_PREFERENCE),
     proves="between the times of two points, no plan has less energy than the first",
     complexity="one total per point, and up to two more for the first 64",

@@ -24,8 +24,6 @@ from makespan.partition.threshold.target import Target
 
 
 @register(
-    "partition",
-    name="threshold",
     needs=(LEAST_MAKESPAN,),
     proves="no lower threshold lets the allowed counts add up to the tasks (exact sums)",
     complexity="a few reads of the table in practice; O(n T^2 / 64 log T) at worst",

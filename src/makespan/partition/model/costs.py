@@ -78,16 +78,10 @@ def given_rows(
 
 def matrix_table(costs: np.ndarray, energy: Any) -> Table | None:
     """Return the table of a plain array of costs without a copy, None if it is not plain."""
-    numeric = costs.ndim == 2 and costs.dtype.kind in "iuf"
-    if not numeric or not (
-        energy is None
-        or (
-            isinstance(energy, np.ndarray)
-            and energy.shape == costs.shape
-            and energy.dtype.kind in "iuf"
-        )
-    ):
-        return None
+    for table in (costs,) if energy is None else (costs, energy):
+        numeric = isinstance(table, np.ndarray) and table.dtype.kind in "iuf"
+        if not numeric or table.ndim != 2 or table.shape != costs.shape:
+            return None
     rows, length = costs.shape
     start = np.arange(rows, dtype=np.int64) * length
     return Table(
@@ -128,10 +122,7 @@ def build(given: Sequence[Given], tasks: int, mistakes: Mistakes) -> Table | Cur
 def tabulate(curves: Curves, tasks: int) -> Table:
     """Return the table of curves up to ``tasks``.
 
-    Raises
-    ------
-    TooLarge
-        If it would take too much memory.
+    Raises TooLarge if it would take too much memory.
     """
     entries = curves.size(tasks)
     claim(BYTES * entries, f"a table of {entries:,} costs")

@@ -41,12 +41,8 @@ class Curve:
 class Curves:
     """The costs of all resources as functions that never fall.
 
-    Parameters
-    ----------
-    functions
-        An :class:`Affine` or a :class:`Curve` per resource.
-    lower, upper
-        The least and the greatest count of each resource.
+    ``functions``: an :class:`Affine` or a :class:`Curve` per resource. ``lower``, ``upper``: the
+    least and the greatest count of each resource.
     """
 
     functions: tuple[Affine | Curve, ...]
@@ -110,7 +106,6 @@ def _refuse_falling(costs: Floats, amounts: Integers) -> None:
 
 
 def tabulated(function: Affine | Curve | Callable[[Any], Any], lower: int, upper: int) -> Floats:
-    """Return the costs of the counts from ``lower`` to ``upper``."""
     counts = np.arange(lower, upper + 1, dtype=np.int64)
     if isinstance(function, Affine):
         costs = function.fixed + function.per_unit * counts

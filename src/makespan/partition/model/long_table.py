@@ -81,10 +81,7 @@ def read_csv(path: PathLike, *, pipes: bool = False) -> dict[str, np.ndarray]:
     An empty time, or ``inf``, forbids the count. ``pipes`` as in
     :func:`makespan.core.inputs.files.read_text`.
 
-    Raises
-    ------
-    FileError
-        With every mistake found, each with its line.
+    Raises FileError with every mistake found, each with its line.
     """
     return csv_columns(read_text(path, pipes=pipes), shown_path(path))
 

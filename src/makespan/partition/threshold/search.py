@@ -30,7 +30,6 @@ def bits_of(value: float) -> int:
 
 
 def value_of(bits: int) -> float:
-    """Return the float with this bit pattern."""
     return float(np.int64(bits).view(np.float64))
 
 
@@ -45,10 +44,7 @@ def first_containing(
     No plan can be cheaper: this is the lower bound. Bisection on the bit pattern of the limit,
     at most 64 probes of both ends of each row, each inside what the last ones left open.
 
-    Raises
-    ------
-    Expired
-        If the time of ``control`` is up first.
+    Raises Expired if the time of ``control`` is up first.
     """
     if tasks not in sums.containing:
         found = _first_containing(sums, tasks, cap, control)
@@ -101,10 +97,7 @@ def least_feasible(sums: Sums, tasks: int, cap: int, control: Control) -> Ends |
     last infeasible and the first feasible limit are searched: by the median of some of them while
     they are many, over their exact values as soon as they are few.
 
-    Raises
-    ------
-    Expired
-        If the time is up first.
+    Raises Expired if the time is up first.
     """
     search = _LimitSearch(sums, tasks, control)
     if not search.gallop(cap, FIRST_STEP):
@@ -129,10 +122,7 @@ def feasible_within_half_octave(
     The quotient of the two is at most about 1.5. Returns None where no limit up to ``cap`` lets
     the tasks be split.
 
-    Raises
-    ------
-    Expired
-        If the time is up first.
+    Raises Expired if the time is up first.
     """
     search = _LimitSearch(sums, tasks, control)
     if not search.gallop(cap, HALF_OCTAVE):

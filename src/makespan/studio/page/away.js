@@ -11,7 +11,7 @@ import { toml } from "./toml.js";
 
 const part = (name) => document.getElementById(name);
 
-function save(blob, name) {
+export function save(blob, name) {
   const link = element("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

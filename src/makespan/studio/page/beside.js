@@ -149,7 +149,7 @@ function ratesOf({ rates, objective }) {
   const table = element("table");
   table.append(element("caption", `Change of the ${objective} for one unit more of:`));
   const head = table.createTHead().insertRow();
-  for (const word of ["", ...costs]) head.append(element("th", word));
+  for (const word of ["", ...costs]) head.append(element(word ? "th" : "td", word));
   const body = table.createTBody();
   for (const machine of [...new Set(rates.map((rate) => rate.machine))].slice(0, MOST_RATES)) {
     const line = body.insertRow();

@@ -3,10 +3,11 @@
 import { element } from "../drawing/facts.js";
 import { ticks } from "../drawing/view.js";
 import { button, drawn, read, shown } from "./fields.js";
-import { PLACING } from "./placing.js";
+import { Past } from "./past.js";
+import { openings, PLACING } from "./placing.js";
 
-const [ROW, LEFT, TOP, TRAY] = [40, 56, 22, 46];
-const SNAP = 0.5; // seconds
+const [ROW, TOP, TRAY] = [40, 22, 46];
+const LETTER = 7.5; // pixels
 
 export class Board {
   constructor(problem, moves, act) {
@@ -15,10 +16,13 @@ export class Board {
     this.items = this.placing.items?.(problem) ?? null;
     this.columns = this.placing.columns ?? [["machine", "machine"], ["start, s", "start"]];
     this.moves = moves ?? this.empty();
+    this.past = new Past();
+    this.before = structuredClone(this.moves);
+    this.left = Math.min(150, Math.max(56, LETTER * Math.max(...this.machines.map((name) => name.length)) + 16));
     this.home = element("div", undefined, "board");
     this.sheet = this.placing.length ? element("div", undefined, "sheet") : null;
     this.table = element("div", undefined, "grid");
-    if (this.sheet) this.home.append(this.sheet);
+    if (this.sheet) this.home.append(this.sheet, element("p", "A task dropped on a machine starts as early as it can there; with Shift, where you drop it. Keys: a number chooses the machine, ↑ ↓ another, ← → an earlier or later start.", "hint"));
     this.home.append(this.table);
     this.write();
     this.draw();
@@ -31,7 +35,13 @@ export class Board {
     return this.columns[0][1] === "machine" ? this.machines.map((machine) => ({ ...blank(), machine })) : [blank()];
   }
 
-  changed(rewrite = true) {
+  changed(rewrite = true, place = null) {
+    this.past.keep(this.before, place);
+    this.follow(rewrite);
+  }
+
+  follow(rewrite = true) {
+    this.before = structuredClone(this.moves);
     if (rewrite) this.write();
     this.draw();
     this.act(this.moves);
@@ -42,11 +52,19 @@ export class Board {
     this.changed();
   }
 
+  // Take the last move back, or make it again.
+  back(way) {
+    this.past[way](this.before, (moves) => {
+      this.moves = moves;
+      this.follow();
+    });
+  }
+
   write() {
     const table = element("table");
     table.setAttribute("aria-label", "Your plan");
     const head = table.createTHead().insertRow();
-    for (const name of [this.items ? "" : "#", ...this.columns.map(([word]) => word)]) head.append(element("th", name));
+    for (const name of [this.items ? "" : "#", ...this.columns.map(([word]) => word)]) head.append(element(name ? "th" : "td", name));
     const body = table.createTBody();
     this.moves.forEach((move, index) => {
       const line = body.insertRow();
@@ -87,7 +105,7 @@ export class Board {
       control.addEventListener("input", () => {
         const value = read(control.value);
         move[key] = typeof value === "number" ? value : undefined;
-        this.changed(false);
+        this.changed(false, label);
       });
     }
     control.setAttribute("aria-label", label);
@@ -104,7 +122,7 @@ export class Board {
   get scale() {
     const total = this.items.reduce((sum, _, item) => sum + this.placing.length(this.problem, item, this.machines[0]), 0);
     const latest = this.moves.reduce((most, { start }, item) => Math.max(most, (start ?? 0) + this.placing.length(this.problem, item, this.machines[0])), 0);
-    return (this.width - LEFT - 12) / Math.max(1.4 * total, latest, 1);
+    return (this.width - this.left - 12) / Math.max(1.4 * total, latest, 1);
   }
 
   draw() {
@@ -113,25 +131,25 @@ export class Board {
     const { scale } = this;
     const height = TOP + ROW * this.machines.length + TRAY;
     const svg = drawn("svg", { width: this.width, height, role: "group", "aria-label": "Place the tasks: drag them, or choose one and press arrow keys" });
-    const end = (this.width - LEFT - 12) / scale;
+    const end = (this.width - this.left - 12) / scale;
     for (const { time, label } of ticks(0, end, 8)) {
-      const x = LEFT + time * scale;
+      const x = this.left + time * scale;
       svg.append(drawn("line", { x1: x, x2: x, y1: TOP - 4, y2: TOP + ROW * this.machines.length, class: "grid-line" }));
       svg.append(drawn("text", { x, y: 13, "text-anchor": "middle" }, label));
     }
     this.machines.forEach((name, row) => {
       const y = TOP + row * ROW;
-      svg.append(drawn("rect", { x: LEFT, y: y + 3, width: this.width - LEFT - 12, height: ROW - 6, class: "lane" }));
-      svg.append(drawn("text", { x: LEFT - 8, y: y + ROW / 2 + 4, "text-anchor": "end" }, name));
+      svg.append(drawn("rect", { x: this.left, y: y + 3, width: this.width - this.left - 12, height: ROW - 6, class: "lane" }));
+      svg.append(drawn("text", { x: this.left - 8, y: y + ROW / 2 + 4, "text-anchor": "end" }, name));
     });
-    let tray = LEFT;
+    let tray = this.left;
     this.items.forEach((name, item) => {
       const move = this.moves[item];
       const row = this.machines.indexOf(move.machine);
       const isOn = row >= 0 && typeof move.start === "number";
       const length = this.placing.length(this.problem, item, isOn ? move.machine : this.machines[0]);
       const width = Math.max(18, length * scale - 1);
-      const x = isOn ? LEFT + move.start * scale : tray;
+      const x = isOn ? this.left + move.start * scale : tray;
       const y = isOn ? TOP + row * ROW + 5 : TOP + ROW * this.machines.length + 10;
       if (!isOn) tray += width + 6;
       const box = drawn("g", { class: "task", tabindex: 0, role: "button", transform: `translate(${x} ${y})`, "data-item": item });
@@ -158,29 +176,55 @@ export class Board {
       removeEventListener("pointerup", up);
       const [left, top] = at(ended);
       const row = Math.round((top - 5 - TOP) / ROW);
-      if (row >= 0 && row < this.machines.length) this.place(item, row, (left - LEFT) / scale);
-      else this.place(item, -1, undefined);
+      if (row < 0 || row >= this.machines.length) this.place(item, -1, undefined);
+      else this.place(item, row, this.snapped(item, row, (left - this.left) / scale, ended.shiftKey));
     };
     addEventListener("pointermove", move);
     addEventListener("pointerup", up);
   }
 
+  // The earliest start in the opening nearest to a time; `exact`, the time itself, on the grid.
+  snapped(item, row, time, exact) {
+    if (exact) return Math.max(0, Math.round(time / this.grid) * this.grid);
+    const away = ([from, to]) => Math.max(from - time, time - to, 0);
+    return this.openings(item, row).reduce((best, one) => (away(one) < away(best) ? one : best))[0];
+  }
+
+  openings(item, row) {
+    return openings(this.problem, this.moves, item, this.machines[row]);
+  }
+
+  // Whole seconds, where everything takes whole seconds.
+  get grid() {
+    const lengths = this.items.flatMap((_, item) => this.machines.map((machine) => this.placing.length(this.problem, item, machine)));
+    return lengths.every(Number.isInteger) ? 1 : 0.5;
+  }
+
   place(item, row, start) {
     this.moves[item].machine = this.machines[row] ?? "";
-    this.moves[item].start = start === undefined ? undefined : Math.max(0, Math.round(start / SNAP) * SNAP);
+    this.moves[item].start = start;
     this.changed();
     this.sheet.querySelector(`[data-item="${item}"]`)?.focus();
   }
 
+  // A number is a machine; up and down go to others, left and right to starts before and after.
   key(event, item) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (!by && event.key !== "Delete") return;
+    const chosen = Number(event.key) - 1;
+    if (!by && event.key !== "Delete" && !(chosen >= 0 && chosen < this.machines.length)) return;
     event.preventDefault();
     event.stopPropagation();
+    if (event.key === "Delete") return this.place(item, -1, undefined);
     const { machine, start } = this.moves[item];
     const row = this.machines.indexOf(machine);
-    if (event.key === "Delete") return this.place(item, -1, undefined);
-    if (row < 0) return this.place(item, 0, 0);
-    this.place(item, Math.min(this.machines.length - 1, Math.max(0, row + by[1])), (start ?? 0) + SNAP * by[0]);
+    const goal = by ? Math.min(this.machines.length - 1, Math.max(0, row + by[1])) : chosen;
+    const open = this.openings(item, goal);
+    if (row < 0 || !by?.[0]) return goal === row && by ? undefined : this.place(item, goal, open[0][0]);
+    const wish = start + this.grid * by[0];
+    if (event.shiftKey) return this.place(item, row, Math.max(0, wish));
+    const within = open.some(([from, to]) => from <= wish && wish <= to);
+    const next = by[0] > 0 ? open.find(([from]) => from > wish)?.[0] : open.findLast(([, to]) => to < wish)?.[1] ?? open[0][0];
+    this.place(item, row, within ? wish : next ?? start);
   }
 }

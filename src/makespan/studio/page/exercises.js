@@ -3,19 +3,28 @@
 import { element } from "../drawing/facts.js";
 import { written } from "../drawing/view.js";
 import { get, post } from "./api.js";
+import { save } from "./away.js";
 import { Board } from "./board.js";
-import { button, group, row } from "./fields.js";
+import { button, further, group, row } from "./fields.js";
+import { remember, remembered, show } from "./link.js";
 import { PLACING, placedPart } from "./placing.js";
+import { sketch } from "./sketch.js";
 import { asked, leave, outcome, showView, solve, verdictOf } from "./solving.js";
 import { put, state } from "./state.js";
+import { toml } from "./toml.js";
 
 const part = (name) => document.getElementById(name);
-const kept = new Map(); // exercise -> what was placed
+const kept = remembered("moves") ?? {}; // title of an exercise -> what was placed
+const bests = new Map(); // exercise -> the best plan, asked for once
 let known = [];
 let current = null;
 let board = null;
 let turns = 0;
+let accepted = null; // the plan that the referee has accepted last, to hand in
+export const exercising = () => (part("exercise").hidden ? null : board);
 
+const LATE = ["precedence", "arrival", "blocking"]; // rules of one fact: too early
+const LIMIT = 10; // seconds for the best plan
 const seconds = (value) => `${written(Number(value.toPrecision(6)))} s`;
 
 function choose(exercise) {
@@ -39,21 +48,78 @@ function choose(exercise) {
     more.hidden = hints.children.length === exercise.hints.length;
   });
   more.hidden = !exercise.hints.length;
-  board = new Board(exercise.problem, kept.get(exercise), (moves) => {
-    kept.set(exercise, moves);
+  const [undo, redo] = [button("↶", () => board.back("undo"), "Undo (Ctrl+Z)"), button("↷", () => board.back("redo"), "Redo (Ctrl+Y)")];
+  const clear = button("Clear", () => board.clear(), "Take everything off the board");
+  const follow = () => {
+    undo.disabled = !board.past.canUndo;
+    redo.disabled = !board.past.canRedo;
+    clear.disabled = !PLACING[exercise.problem.kind].activities(exercise.problem, board.moves).length;
+  };
+  board = new Board(exercise.problem, fitting(exercise), (moves) => {
+    kept[exercise.title] = { problem: exercise.problem, moves };
+    remember("moves", kept);
+    follow();
     judge();
   });
+  follow();
   part("exercise").replaceChildren(
     row(chooser, opener()),
     element("h2", exercise.title),
     element("p", exercise.question, "question"),
-    row(more, button("Clear", () => board.clear(), "Take everything off the board"), button("Reveal the best plan", reveal), button("Play with the problem", play, "Leave the exercise and change its problem")),
+    row(more, undo, redo, clear, button("Reveal the best plan", reveal), button("Play with the problem", play, "Leave the exercise and change its problem")),
     hints,
-    group("Your plan", board.home),
-    group("The problem", given(exercise.problem)),
+    group("Your plan", board.home, handingIn()),
   );
+  part("given").replaceChildren(...given(exercise.problem));
   board.draw();
   judge();
+  const { own, ...whole } = exercise;
+  show("exercise", own ? whole : known.indexOf(exercise) + 1, true);
+}
+
+// What was placed before, if it was in the same problem.
+function fitting({ title, problem }) {
+  const before = kept[title];
+  return before && JSON.stringify(before.problem) === JSON.stringify(problem) ? before.moves : undefined;
+}
+
+// The accepted plan as a file of a result, which 'makespan check' reads.
+function handingIn() {
+  const name = element("input");
+  Object.assign(name, { type: "text", autocomplete: "name", placeholder: "your name", value: remembered("name") ?? "" });
+  name.setAttribute("aria-label", "Your name, for the file to hand in");
+  name.addEventListener("input", () => remember("name", name.value));
+  const hand = button("Hand in", async () => {
+    const { schedule, makespan, problem, exercise } = accepted;
+    const { points, best, words } = await score(exercise, makespan);
+    const by = name.value.trim();
+    const result = { format: "makespan.result/1", kind: problem.kind, method: "by hand", notes: [`${exercise.title}${by ? `, by ${by}` : ""}: ${words}`], schedule, problem };
+    result.details = { exercise: exercise.title, name: by, makespan, best, points, at: new Date().toISOString() };
+    const file = `${exercise.title} ${by}`.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+    save(new Blob([JSON.stringify(result, null, 1)], { type: "application/json" }), `${file}.json`);
+  }, "Download your accepted plan as a file; 'makespan check' puts it before the referee");
+  hand.id = "hand-in";
+  hand.disabled = true;
+  return row(name, hand);
+}
+
+// The best plan that is known, and how near to it a plan comes: 100 points for the best.
+async function score(exercise, makespan) {
+  const { problem } = asked(exercise.problem);
+  if (!bests.has(exercise)) bests.set(exercise, post("/api/solve", { problem, time_limit: LIMIT }));
+  let found;
+  try {
+    found = await bests.get(exercise);
+  } catch {
+    bests.delete(exercise);
+    return { words: `It ends at ${seconds(makespan)}.` };
+  }
+  const best = Math.min(found.makespan ?? makespan, makespan);
+  const points = Math.round(100 * (makespan ? best / makespan : 1));
+  const isBest = makespan <= best * (1 + 1e-9);
+  const proved = found.status === "optimal";
+  const known = isBest ? (proved ? "no plan ends earlier" : "no better plan is known") : `the best ${proved ? "" : "known "}ends at ${seconds(best)}`;
+  return { points, best, isBest, words: `It ends at ${seconds(makespan)}; ${known}. ${points} of 100 points.` };
 }
 
 // A lecturer's own file.
@@ -65,8 +131,7 @@ function opener() {
   input.addEventListener("change", async () => {
     try {
       const exercise = await post("/api/exercise", { toml: await input.files[0].text() });
-      known.push(exercise);
-      choose(exercise);
+      choose(opened(exercise));
     } catch (error) {
       say([element("strong", "This exercise can't be read. "), ...told(error.mistakes?.length ? error.mistakes : [{ message: error.message }])], "wrong");
     }
@@ -85,36 +150,75 @@ function say(parts, word) {
   part("verdict").dataset.word = word;
 }
 
-// What is given, for those who place by numbers.
+// A lecturer's exercise, once in the list.
+function opened(exercise) {
+  const same = known.find(({ title, problem }) => title === exercise.title && JSON.stringify(problem) === JSON.stringify(exercise.problem));
+  if (!same) known.push({ ...exercise, own: true });
+  return same ?? known.at(-1);
+}
+
+// What is given: a graph as a picture, and all numbers, for those who place by them.
 function given(problem) {
-  const table = element("table");
-  const line = (cells, name = "td") => {
-    const made = table.insertRow();
-    for (const cell of cells) made.append(element(name, String(cell ?? "–")));
-  };
-  if (problem.kind === "taskgraph") {
-    line(["edge", "data"], "th");
-    for (const { from, to, size } of problem.edges ?? []) line([`${from} → ${to}`, size]);
-  } else if (problem.kind === "divisible") {
-    line(["worker", "s to send a unit", "s to compute a unit"], "th");
-    for (const { name, send, compute } of problem.platform.workers) line([name, send ?? problem.platform.send, compute].map((cell) => (typeof cell === "object" ? JSON.stringify(cell) : cell)));
-  } else if (problem.kind === "partition") {
-    line(["tasks", ...PLACING.partition.machines(problem)], "th");
+  const lines = [];
+  const line = (...cells) => lines.push(cells);
+  const parts = [];
+  const { kind } = problem;
+  if (kind === "taskgraph" || kind === "independent") {
+    const [machines, placing] = [PLACING[kind].machines(problem), PLACING[kind]];
+    const lasts = placing.items(problem).map((_, item) => machines.map((machine) => placing.length(problem, item, machine)));
+    const alike = lasts.every((list) => list.every((value) => value === list[0]));
+    if (kind === "taskgraph") {
+      const weights = lasts.map((list) => (alike ? `${list[0]} s` : list.join("/")));
+      const sheet = element("div", undefined, "sheet sketch");
+      sheet.append(sketch(problem, weights));
+      parts.push(sheet, element("p", `In a box: the task, and how long it takes${alike ? "" : ` on ${machines.join(", ")}`}. At an arrow: how much data the next task needs.`, "hint"));
+    }
+    line("task", ...(alike ? ["seconds"] : machines.map((machine) => `s on ${machine}`)));
+    placing.items(problem).forEach((name, item) => line(name, ...(alike ? lasts[item].slice(0, 1) : lasts[item])));
+    if (problem.edges?.length) parts.push(tableOf([["edge", "data"], ...problem.edges.map(({ from, to, size }) => [`${from} → ${to}`, size])]));
+  } else if (kind === "divisible") {
+    line("worker", "s to send a unit", "s to compute a unit");
+    for (const { name, send, compute } of problem.platform.workers) line(name, ...[send ?? problem.platform.send, compute].map((cell) => (typeof cell === "object" ? JSON.stringify(cell) : cell)));
+  } else if (kind === "partition") {
+    line("tasks", ...PLACING.partition.machines(problem));
     for (let count = 0; count <= problem.tasks; count++)
-      line([count, ...problem.resources.map((one) => (one.counts ? one.time[one.counts.indexOf(count)] : one.costs?.[count - (one.first ?? 0)]))]);
-  } else if (problem.kind === "independent") {
-    line(["task", "s"], "th");
-    problem.durations.forEach((duration, index) => line([`T${index + 1}`, duration]));
-  } else for (const name of ["collective", "machines", "segments", "latency", "transfer"]) line([name, JSON.stringify(problem[name] ?? 0)]);
+      line(count, ...problem.resources.map((one) => (one.counts ? one.time[one.counts.indexOf(count)] : one.costs?.[count - (one.first ?? 0)])));
+  } else {
+    line("given", "value");
+    for (const name of ["collective", "machines", "segments", "latency", "transfer"]) line(name, JSON.stringify(problem[name] ?? 0));
+  }
+  const tables = [tableOf(lines), ...parts.splice(2)];
+  return [...parts, further("The problem in numbers", !parts.length, row(...tables))];
+}
+
+function tableOf([head, ...lines]) {
+  const table = element("table");
+  const names = table.createTHead().insertRow();
+  for (const cell of head) names.append(element("th", cell));
+  const body = table.createTBody();
+  for (const cells of lines) {
+    const made = body.insertRow();
+    for (const cell of cells) made.append(element("td", String(cell ?? "–")));
+  }
   const home = element("div", undefined, "grid");
   home.append(table);
   return home;
+}
+
+// A fact once: of what is said about the same two activities, the first.
+function once(violations) {
+  const said = new Set();
+  return violations.filter(({ rule, activities }) => {
+    const key = LATE.includes(rule) && activities?.length === 2 ? activities.join() : said.size;
+    return !said.has(key) && said.add(key);
+  });
 }
 
 // The referee says what is wrong, whenever something moves.
 async function judge() {
   const turn = ++turns;
   leave();
+  part("hand-in").disabled = true;
   const { problem, moves, left } = placedPart(asked(current.problem).problem, board.moves);
   const activities = PLACING[problem.kind].activities(problem, moves);
   if (!activities.length) {
@@ -125,12 +229,22 @@ async function judge() {
     const schedule = { activities, machines: machinesOf(problem) };
     const { view, ok, makespan, violations, omitted } = await post("/api/check", { problem, schedule, view: true });
     if (turn !== turns) return;
-    for (const chart of view?.data.charts ?? []) chart.marks = chart.marks.filter(({ limit }) => !limit); // bounds tell
+    for (const chart of view?.data.charts ?? []) {
+      chart.marks = chart.marks.filter(({ limit }) => !limit); // bounds tell
+      for (const mark of chart.marks) mark.label = mark.label.replace(/ = \D+/, " ");
+    }
     if (!(await showView(view, () => turn === turns))) return;
-    const count = violations.length + (omitted ?? 0);
-    if (count) say([element("strong", count === 1 ? "One rule is broken:" : `${count} rules are broken:`), ...told(violations)], "wrong");
-    else if (left.length) say([element("strong", "Nothing wrong so far. "), `Still to place: ${left.join(", ")}.`], "");
-    else if (ok) say([element("strong", "The referee accepts your plan. "), `It ends at ${seconds(makespan)}.`], "right");
+    const found = once(violations);
+    const count = found.length + (omitted ?? 0);
+    if (count) return say([element("strong", count === 1 ? "One rule is broken:" : `${count} rules are broken:`), ...told(found)], "wrong");
+    if (left.length) return say([element("strong", "Nothing wrong so far. "), `Still to place: ${left.join(", ")}.`], "");
+    if (!ok) return;
+    const exercise = current;
+    say([element("strong", "The referee accepts your plan. "), `It ends at ${seconds(makespan)}. Looking for the best…`], "near");
+    accepted = { exercise, schedule, makespan, problem };
+    part("hand-in").disabled = false;
+    const { words, isBest } = await score(exercise, makespan);
+    if (turn === turns) say([element("strong", "The referee accepts your plan. "), words], isBest ? "right" : "near");
   } catch (error) {
     if (turn === turns && error.name !== "AbortError") say(told(error.mistakes?.length ? error.mistakes : [{ message: error.message }]), "wrong");
   }
@@ -161,7 +275,16 @@ function play() {
   mode(false);
 }
 
-function mode(exercising) {
+// Open the exercise of a link, which has its number or all of it; return what is wrong with it.
+export async function openExercise(asked) {
+  if (!known.length) known = await get("/exercises.json");
+  const found = typeof asked === "number" ? known[asked - 1] : opened(await post("/api/exercise", { toml: toml(asked) }));
+  if (!found) return `There is no exercise ${asked}; there are 1 to ${known.length}.`;
+  mode(true, found);
+  return "";
+}
+
+export function mode(exercising, exercise = current ?? known[0]) {
   turns++;
   leave();
   for (const [tab, on] of [["play-tab", !exercising], ["exercise-tab", exercising]]) {
@@ -169,15 +292,21 @@ function mode(exercising) {
     part(tab).tabIndex = on ? 0 : -1;
   }
   part("editor").hidden = exercising;
-  part("exercise").hidden = !exercising;
+  part("exercise").hidden = part("given").hidden = !exercising;
   for (const name of ["ask", "methods", "whatif", "away"]) part(name).hidden = exercising || name !== "ask";
   part("verdict").dataset.word = "";
   outcome.methods = [];
-  if (exercising) choose(current ?? known[0]);
-  else if (state.problem) solve();
+  if (exercising) return choose(exercise);
+  if (!state.problem) return begin();
+  show("problem", state.problem, true);
+  solve();
 }
 
-export async function startExercises() {
+let begin = null;
+
+// `first` puts a problem on the page, where an exercise was the first thing there.
+export function startExercises(first) {
+  begin = first;
   part("play-tab").addEventListener("click", () => mode(false));
   part("exercise-tab").addEventListener("click", async () => {
     if (!known.length) known = await get("/exercises.json");

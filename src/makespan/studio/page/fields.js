@@ -134,8 +134,9 @@ export function button(text, act, title) {
   const made = element("button", text);
   made.type = "button";
   if (title) {
-    made.title = title;
-    made.setAttribute("aria-label", title);
+    made.title = title; // and its name, where that has the words that are seen
+    const [seen, said] = [text, title].map((words) => words.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim());
+    if (said.includes(seen)) made.setAttribute("aria-label", title);
   }
   made.addEventListener("click", act);
   return made;

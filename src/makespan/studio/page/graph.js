@@ -3,50 +3,13 @@
 import { element } from "../drawing/facts.js";
 import { button, drawn, entry, filled, row } from "./fields.js";
 import { edit, state } from "./state.js";
+import { arrowOf, boxOf, brief, HIGH, laidOut, sheetOf, WIDE, wayOf } from "./sketch.js";
 import { freshTask, freshWork, names, removeTask, rename } from "./tasks.js";
 
-const [WIDE, HIGH, ACROSS, DOWN, EDGE] = [58, 34, 108, 58, 26];
 const MOST = 150; // tasks that are drawn
 const DENSE = 30; // arrows of which each has its number; of more, the one that is chosen
 const places = new Map(); // name -> where somebody has dragged it
 let chosen = null; // { task: name } or { edge: [from, to] }
-
-const brief = (value) => (typeof value === "number" ? String(Number(value.toPrecision(3))) : String(value));
-
-// Columns by the longest way from a task that needs nothing; in each near those that it needs.
-function laidOut(problem) {
-  const all = names(problem);
-  const index = new Map(all.map((name, place) => [name, place]));
-  const into = all.map(() => []);
-  const open = all.map(() => 0);
-  const from = all.map(() => []);
-  for (const edge of problem.edges ?? []) {
-    const [a, b] = [index.get(edge.from), index.get(edge.to)];
-    if (a === undefined || b === undefined) continue;
-    into[b].push(a);
-    from[a].push(b);
-    open[b]++;
-  }
-  const column = all.map(() => 0);
-  const queue = all.map((_, task) => task).filter((task) => !open[task]);
-  for (const task of queue)
-    for (const next of from[task]) {
-      column[next] = Math.max(column[next], column[task] + 1);
-      if (--open[next] === 0) queue.push(next);
-    }
-  const columns = [];
-  column.forEach((number, task) => (columns[number] ??= []).push(task));
-  const tallest = Math.max(1, ...columns.map((one) => one?.length ?? 0));
-  const found = new Map();
-  columns.forEach((tasks = [], number) => {
-    const wish = (task) => (into[task].length ? into[task].reduce((sum, before) => sum + found.get(all[before]).y, 0) / into[task].length : 0);
-    const ordered = number ? [...tasks].sort((a, b) => wish(a) - wish(b) || a - b) : tasks;
-    const top = EDGE + ((tallest - tasks.length) * DOWN) / 2;
-    ordered.forEach((task, place) => found.set(all[task], { x: EDGE + number * ACROSS, y: top + place * DOWN }));
-  });
-  for (const [name, place] of places) if (found.has(name)) found.set(name, place);
-  return found;
-}
 
 export class Graph {
   constructor() {
@@ -64,16 +27,8 @@ export class Graph {
 
   draw() {
     const { problem } = state;
-    this.at = laidOut(problem);
-    const right = Math.max(...[...this.at.values()].map(({ x }) => x)) + WIDE + EDGE;
-    const bottom = Math.max(...[...this.at.values()].map(({ y }) => y)) + HIGH + EDGE;
-    const [width, height] = [Math.max(right, 300), Math.max(bottom, 150)];
-    this.svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": "Task graph. Tab goes to tasks and arrows; Delete removes; the fields below weigh." });
-    const defs = drawn("defs", {});
-    const marker = drawn("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto", markerUnits: "userSpaceOnUse" });
-    marker.append(drawn("path", { d: "M0 0 8 4 0 8Z" }));
-    defs.append(marker);
-    this.svg.append(defs);
+    this.at = laidOut(problem, places);
+    this.svg = sheetOf(this.at, "Task graph. Tab goes to tasks and arrows; Delete removes; the fields below weigh.", "arrow");
     this.lines = (problem.edges ?? []).filter((edge) => this.at.has(edge.from) && this.at.has(edge.to)).map((edge) => this.line(edge));
     names(problem).forEach((name, index) => this.box(name, index));
     this.svg.addEventListener("dblclick", (event) => {
@@ -86,23 +41,8 @@ export class Graph {
   }
 
   line(edge) {
-    const made = drawn("g", { class: "arrow", tabindex: 0, role: "button", "aria-label": `Arrow from ${edge.from} to ${edge.to}, data ${edge.size ?? 0}` });
-    const wide = drawn("path", { class: "wide" });
-    const path = drawn("path", { "marker-end": "url(#arrow)" });
-    const text = drawn("text", { "text-anchor": "middle" }, brief(edge.size ?? 0));
-    made.append(wide, path, text);
-    const one = { edge, made };
-    one.place = () => {
-      const [a, b] = [this.at.get(edge.from), this.at.get(edge.to)];
-      const [x, y, goalX, goalY] = [a.x + WIDE, a.y + HIGH / 2, b.x, b.y + HIGH / 2];
-      const bend = Math.max(24, Math.abs(goalX - x) / 2);
-      const d = `M${x} ${y}C${x + bend} ${y} ${goalX - bend} ${goalY} ${goalX} ${goalY}`;
-      path.setAttribute("d", d);
-      wide.setAttribute("d", d);
-      text.setAttribute("x", (x + goalX) / 2);
-      text.setAttribute("y", (y + goalY) / 2 - 4);
-    };
-    one.place();
+    const one = arrowOf(edge, this.at, "arrow", { tabindex: 0, role: "group", "aria-roledescription": "arrow", "aria-label": `Arrow from ${edge.from} to ${edge.to}, data ${edge.size ?? 0}` });
+    const { made } = one;
     const act = () => this.choose({ edge: [edge.from, edge.to] });
     made.addEventListener("pointerdown", act);
     made.addEventListener("focus", act);
@@ -114,16 +54,8 @@ export class Graph {
   box(name, index) {
     const task = state.problem.tasks[index];
     const weight = task.durations ? task.durations.map((value) => (value === null ? "∞" : brief(value))).join("/") : brief(task.work ?? 0);
-    const made = drawn("g", { class: "task", tabindex: 0, role: "button", "data-name": name, "aria-label": `Task ${name}, work ${weight}` });
-    made.append(
-      drawn("rect", { width: WIDE, height: HIGH, rx: 7 }),
-      drawn("text", { x: WIDE / 2, y: 14, "text-anchor": "middle", class: "name" }, name.length > 9 ? `${name.slice(0, 8)}…` : name),
-      drawn("text", { x: WIDE / 2, y: 28, "text-anchor": "middle" }, String(weight).slice(0, 10)),
-      drawn("circle", { cx: WIDE, cy: HIGH / 2, r: 7, class: "out" }),
-    );
-    made.append(drawn("title", {}, "Drag to move; drag from the dot to another task to draw an arrow"));
-    const { x, y } = this.at.get(name);
-    made.setAttribute("transform", `translate(${x} ${y})`);
+    const made = boxOf(name, weight, this.at.get(name), { tabindex: 0, role: "group", "aria-roledescription": "task", "data-name": name, "aria-label": `Task ${name}, work ${weight}` });
+    made.append(drawn("circle", { cx: WIDE, cy: HIGH / 2, r: 7, class: "out" }));
     made.addEventListener("pointerdown", (event) => this.onDown(event, name, made));
     made.addEventListener("focus", () => this.choose({ task: name }));
     made.addEventListener("keydown", (event) => this.onKey(event));
@@ -204,7 +136,7 @@ export class Graph {
     const all = names(state.problem);
     const index = chosen?.task === undefined ? -1 : all.indexOf(chosen.task);
     const edge = chosen?.edge ? (state.problem.edges ?? []).findIndex((one) => one.from === chosen.edge[0] && one.to === chosen.edge[1]) : -1;
-    const add = button("+ Task", () => this.add(), "Add a task (double click on the sheet)");
+    const add = button("Add a task", () => this.add(), "Add a task (double click on the sheet)");
     if (index >= 0) {
       const list = element("select");
       list.setAttribute("aria-label", `Arrow from ${chosen.task} to`);
@@ -256,7 +188,17 @@ export class Graph {
     refocus();
   }
 
+  // An arrow that would close a cycle is not drawn; those that it would close it with are shown.
   join(from, to) {
+    const way = from === to ? [from] : wayOf(state.problem, to, from);
+    if (way) {
+      const steps = way.map((name, place) => `${name} ${way[place + 1] ?? to}`);
+      for (const { edge, made } of this.lines) made.classList.toggle("refused", steps.includes(`${edge.from} ${edge.to}`));
+      const said = element("p", `No arrow from ${from} to ${to}: it would close a cycle, ${[from, ...way].join(" → ")}, and no task could begin.`, "mistake");
+      said.setAttribute("role", "alert");
+      this.beside.querySelector(".mistake")?.remove();
+      return this.beside.prepend(said);
+    }
     chosen = { edge: [from, to] };
     edit((problem) => {
       problem.edges ??= [];

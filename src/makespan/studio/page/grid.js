@@ -36,7 +36,7 @@ export function grid({ label, path, columns, rows, blank, remove, least = 0, pas
   });
   home.append(table);
   if (list.length > MOST_ROWS) home.append(element("p", `and ${list.length - MOST_ROWS} more, in the file`, "hidden"));
-  if (blank) home.append(button(`+ ${label.toLowerCase().replace(/s$/, "")}`, () => grow(1), `Add one to: ${label}`));
+  if (blank) home.append(button("Add one", () => grow(1), `Add one to: ${label}`));
   return home;
 
   function cellOf(column, one, index, across) {

@@ -7,10 +7,10 @@ import { changed, panels, plans, view } from "../drawing/view.js";
 import { get, post } from "./api.js";
 import { listenToAway } from "./away.js";
 import { listenToBeside, offerMethods } from "./beside.js";
-import { startExercises } from "./exercises.js";
+import { exercising, mode, openExercise, startExercises } from "./exercises.js";
 import { showMistakes } from "./fields.js";
 import { empty, KINDS } from "./kinds.js";
-import { linked } from "./link.js";
+import { linked, remember, remembered, show } from "./link.js";
 import { followPlan, outcome, solve, stopSearch, verdictOf } from "./solving.js";
 import { canRedo, canUndo, follow, put, redo, state, undo } from "./state.js";
 import { toml } from "./toml.js";
@@ -19,6 +19,7 @@ const part = (name) => document.getElementById(name);
 let examples = [];
 let typing = null; // a timer, while the file is typed
 let readings = 0;
+let last = "new"; // who has changed the problem last
 
 function offerExamples(kind) {
   part("kind").value = kind;
@@ -38,17 +39,24 @@ function offerExamples(kind) {
 
 function showForm() {
   const { problem } = state;
-  const kept = scrollY;
+  const [kept, focused] = [scrollY, part("form").contains(document.activeElement) ? nameOf(document.activeElement) : null];
   const parts = KINDS[problem.kind]?.form(problem) ?? [];
   part("form").replaceChildren(...(parts.length ? parts : [element("p", "This problem is edited as a file, below.", "hint")]));
   if (part("kind").value !== problem.kind) offerExamples(problem.kind);
+  if (focused) [...part("form").querySelectorAll("input, select")].find((one) => nameOf(one) === focused)?.focus({ preventScroll: true });
   scrollTo(scrollX, kept);
 }
 
-function told(error) {
+const nameOf = (control) => control.getAttribute("aria-label") ?? control.labels?.[0]?.textContent;
+
+// Mistakes stand where they were made: at the fields, or under the file that was typed.
+function told(error, typed = false) {
   const mistakes = error ? (error.mistakes?.length ? error.mistakes : [{ place: "", message: error.message }]) : [];
-  const rest = showMistakes(part("form"), mistakes);
-  part("mistakes").replaceChildren(...rest.map(({ place, message }) => element("li", place ? `${place}: ${message}` : message)));
+  const rest = showMistakes(part("form"), typed ? [] : mistakes);
+  const lines = (list) => list.map(({ place, message }) => element("li", place ? `${place}: ${message}` : message));
+  part("mistakes").replaceChildren(...(typed ? [] : lines(rest)));
+  part("typed").replaceChildren(...(typed ? lines(mistakes) : []));
+  part("toml").toggleAttribute("aria-invalid", typed && mistakes.length > 0);
   document.body.classList.toggle("mistaken", mistakes.length > 0);
 }
 
@@ -59,7 +67,7 @@ async function read(text) {
     const { problem } = await post("/api/problem", { problem: text });
     if (turn === readings) put(problem, "text");
   } catch (error) {
-    if (turn === readings) told(error);
+    if (turn === readings) told(error, true);
   }
 }
 
@@ -77,20 +85,45 @@ async function choose(text) {
   if (turn === readings) put(problem, "new");
 }
 
+// What the address says; at the start, without a word there, what was on the page before.
+async function arrive() {
+  const { problem, exercise, broken } = await linked();
+  let wrong = broken ?? "";
+  if (problem && KINDS[problem.kind]) {
+    if (exercising()) mode(false);
+    return put(problem, "new");
+  }
+  if (problem) wrong = `This link holds a problem of a kind that is not known: ${problem.kind}.`;
+  if (exercise !== undefined) wrong = await openExercise(exercise).catch((error) => `The exercise of this link can't be read: ${error.message}`);
+  part("notice").textContent = wrong;
+  if (!state.problem && (wrong || exercise === undefined)) first();
+}
+
+// The problem that was on the page before, or the first example.
+function first() {
+  const before = remembered("problem");
+  if (before && KINDS[before.kind]) put(before, "new");
+  else firstOf(Object.keys(KINDS)[0]);
+}
+
 follow((from) => {
+  last = from;
   clearTimeout(typing);
+  if (from !== "new") part("notice").textContent = "";
+  remember("problem", state.problem);
+  show("problem", state.problem, from === "new");
   readings++; // what is still being read is older
   if (from !== "field") showForm();
   if (from !== "text") part("toml").value = toml(state.problem);
   part("undo").disabled = !canUndo();
   part("redo").disabled = !canRedo();
-  if (from === "new" || from === "text") outcome.methods = [];
+  if (from !== "field" && from !== "shape") outcome.methods = [];
   offerMethods();
   solve();
 });
 
 followPlan((error) => {
-  told(error);
+  told(error, last === "text");
   part("verdict").classList.toggle("stale", Boolean(error));
   if (!error) part("verdict").replaceChildren(...verdictOf(outcome.result));
 });
@@ -115,28 +148,24 @@ part("undo").addEventListener("click", undo);
 part("redo").addEventListener("click", redo);
 part("stop").addEventListener("click", stopSearch);
 addEventListener("keydown", (event) => {
-  if (!(event.ctrlKey || event.metaKey) || event.target.closest("input, textarea")) return;
-  if (event.key === "z" && !event.shiftKey) undo();
-  else if (event.key === "y" || (event.key === "Z" && event.shiftKey)) redo();
-  else return;
+  if (!(event.ctrlKey || event.metaKey) || event.target.closest("textarea, #exercise input")) return;
+  const way = event.key === "z" ? "undo" : event.key === "y" || event.key === "Z" ? "redo" : null;
+  if (!way) return;
   event.preventDefault();
+  if (exercising()) exercising().back(way);
+  else (way === "undo" ? undo : redo)();
 });
 new ResizeObserver(() => changed(true)).observe(part("charts"));
-addEventListener("hashchange", async () => {
-  const problem = await linked();
-  if (problem) put(problem, "new");
-});
+addEventListener("hashchange", arrive);
 
 listenToTools();
 listenToPlayers();
 listenToTheme();
 listenToBeside();
 listenToAway();
-startExercises();
+startExercises(first);
 examples = await get("/api/examples");
-const given = await linked();
-if (given) put(given, "new");
-else firstOf(Object.keys(KINDS)[0]);
+await arrive();
 
 // For scripts beside the page: what is seen, and what is asked.
 globalThis.makespan = { view, panels, plans, state, outcome };

@@ -5,6 +5,7 @@ import { names } from "./tasks.js";
 
 const activity = (kind, machine, peer, item, amount, start, length) => ({ kind, machine, peer, item, amount, start, end: start + length });
 const affine = (cost, amount) => (cost === undefined ? 0 : typeof cost === "object" ? (cost.fixed ?? 0) + (cost.per_unit ?? 0) * amount : cost * amount);
+const CLOSE = 1e-9;
 const isPlaced = ({ machine, start }) => machine !== "" && typeof start === "number";
 
 const taskgraph = {
@@ -20,19 +21,37 @@ const taskgraph = {
       isPlaced(move) ? [activity("compute", move.machine, null, item, problem.tasks[item].work ?? 0, move.start, this.length(problem, item, move.machine))] : [],
     );
     const places = new Map(names(problem).map((name, item) => [name, item]));
-    const blocking = problem.communication === "blocking";
     const taken = moves.map(({ start }) => start);
     (problem.edges ?? []).forEach((edge, index) => {
       const [from, to] = [places.get(edge.from), places.get(edge.to)];
       const [source, target] = [moves[from], moves[to]];
       if (!isPlaced(source) || !isPlaced(target) || source.machine === target.machine) return;
-      const sender = problem.network.machines[this.machines(problem).indexOf(source.machine)];
-      const length = edge.size / (problem.network.rate ?? 1) + (sender?.message_setup ?? 0);
-      if (blocking) taken[to] -= length;
-      const start = blocking ? Math.max(0, taken[to]) : source.start + this.length(problem, from, source.machine);
+      const length = this.travel(problem, edge, source.machine);
+      const there = source.start + this.length(problem, from, source.machine);
+      if (problem.communication === "blocking") taken[to] -= length;
+      const start = problem.communication === "blocking" ? Math.max(there, taken[to]) : there;
       found.push(activity("transfer", source.machine, target.machine, index, edge.size, start, length));
     });
     return found;
+  },
+  travel(problem, edge, machine) {
+    const sender = problem.network.machines[this.machines(problem).indexOf(machine)];
+    return edge.size / (problem.network.rate ?? 1) + (sender?.message_setup ?? 0);
+  },
+  // When what a task needs can be there, and how long its machine fetches before.
+  needs(problem, moves, item, machine) {
+    const places = new Map(names(problem).map((name, task) => [name, task]));
+    const blocking = problem.communication === "blocking";
+    let [ready, fetching] = [problem.tasks[item].release ?? 0, 0];
+    for (const edge of problem.edges ?? []) {
+      const from = places.get(edge.from);
+      const source = moves[from];
+      if (places.get(edge.to) !== item || !isPlaced(source)) continue;
+      const travel = source.machine === machine ? 0 : this.travel(problem, edge, source.machine);
+      ready = Math.max(ready, source.start + this.length(problem, from, source.machine) + (blocking ? 0 : travel));
+      if (blocking) fetching += travel;
+    }
+    return [ready, fetching];
   },
 };
 
@@ -103,6 +122,24 @@ const reduction = {
     });
   },
 };
+
+// When an item may start on a machine beside what is placed: ranges of times, the earliest first.
+export function openings(problem, moves, item, machine) {
+  const placing = PLACING[problem.kind];
+  const needs = (one) => placing.needs?.(problem, moves, one, machine) ?? [0, 0];
+  const [ready, fetching] = needs(item);
+  const whole = fetching + placing.length(problem, item, machine);
+  const taken = moves.flatMap((move, one) =>
+    one !== item && isPlaced(move) && move.machine === machine ? [[move.start - needs(one)[1], move.start + placing.length(problem, one, machine)]] : [],
+  );
+  const found = [];
+  let free = ready;
+  for (const [from, to] of taken.sort((a, b) => a[0] - b[0])) {
+    if (free + whole <= from + CLOSE) found.push([free + fetching, from - whole + fetching]);
+    free = Math.max(free, to);
+  }
+  return [...found, [free + fetching, Infinity]];
+}
 
 // The part of a problem that is placed, so that the referee speaks of that alone; what is left.
 export function placedPart(problem, moves) {

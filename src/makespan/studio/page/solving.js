@@ -160,7 +160,7 @@ export function verdictOf(result) {
   if (result.rows) {
     const table = element("table");
     const head = table.createTHead().insertRow();
-    for (const name of ["", "method", "status", "makespan", "gap"]) head.append(element("th", name));
+    for (const name of ["", "method", "status", "makespan", "gap"]) head.append(element(name ? "th" : "td", name));
     for (const one of result.rows) {
       const line = table.insertRow();
       const values = [one.best ? "★" : "", one.method, one.status, one.makespan == null ? one.note ?? "" : seconds(one.makespan), one.gap == null ? "" : `${Number((100 * one.gap).toFixed(2))} %`];

@@ -1,28 +1,18 @@
 // The problem that is edited, as a JSON file has it; who changes it and who follows.
 
+import { Past } from "./past.js";
+
 export const state = { problem: null };
 
 const followers = [];
-const past = [];
-const future = [];
-const MOST = 200;
-const AT_ONCE = 600; // milliseconds in which changes of one field are one
-
-let last = { place: null, time: 0 };
+const past = new Past();
 
 export const follow = (act) => followers.push(act);
 
 // `from` says who changed it: "field" (a value in the form), "shape" (the form is made anew),
-// "text" (the file), "new" (another problem).
+// "text" (the file), "new" (another problem), "back" (a change is taken back, or made again).
 export function put(problem, from, place = null) {
-  const now = performance.now();
-  const same = from === "field" && last.place === place && now - last.time < AT_ONCE;
-  if (state.problem && !same) {
-    past.push(state.problem);
-    if (past.length > MOST) past.shift();
-  }
-  last = { place, time: now };
-  future.length = 0;
+  if (state.problem) past.keep(state.problem, from === "field" ? place ?? "" : null);
   tell(problem, from);
 }
 
@@ -37,16 +27,11 @@ export function edit(change, { shape = false, place = null } = {}) {
   put(problem, shape ? "shape" : "field", place);
 }
 
-function back(from, to) {
-  if (!from.length) return;
-  to.push(state.problem);
-  last.place = null;
-  tell(from.pop(), "new");
-}
-export const undo = () => back(past, future);
-export const redo = () => back(future, past);
-export const canUndo = () => past.length > 0;
-export const canRedo = () => future.length > 0;
+const back = (problem) => tell(problem, "back");
+export const undo = () => past.undo(state.problem, back);
+export const redo = () => past.redo(state.problem, back);
+export const canUndo = () => past.canUndo;
+export const canRedo = () => past.canRedo;
 
 // The value at a path such as ["platform", "workers", 1, "send"]; undefined where nothing is.
 export const at = (value, path) => path.reduce((part, name) => part?.[name], value);

@@ -67,6 +67,11 @@ def calibrate(
 
     Source: least squares of relative errors on what is left after rejecting outliers by their
     median absolute deviation.
+
+    >>> from makespan.execute import dask
+    >>> costs = dask.calibrate(abs, list(range(1000)), client, time_limit=0.2)  # doctest: +SKIP
+    >>> len(costs.workers)  # doctest: +SKIP
+    3
     """
     client = checked_client(client)
     items = Items(sample)

@@ -71,6 +71,11 @@ class Calibration(Measurement, HasFrame):
         How long the measurement took.
     in_items
         Whether the load is counted in items; files are counted in bytes.
+
+    >>> from makespan.execute import dask
+    >>> costs = dask.calibrate(abs, list(range(1000)), client, time_limit=0.2)  # doctest: +SKIP
+    >>> dask.plan(costs, 4000).status  # doctest: +SKIP
+    <Status.OPTIMAL: 'optimal'>
     """
 
     FORMAT: ClassVar[str] = "makespan.calibration/1"

@@ -195,6 +195,14 @@ class TasksFailed(ExecutionError):
     """Tasks raised; ``execution`` holds the results that do not need them.
 
     Its cause is the first error, with the worker's traceback.
+
+    >>> from dask import delayed
+    >>> from makespan.execute import dask
+    >>> try:  # doctest: +SKIP
+    ...     dask.compute({"one": delayed(pow)(2, 5), "other": delayed(pow)(0, -1)}, client)
+    ... except dask.TasksFailed as error:
+    ...     print(error.execution.results)
+    {'one': 32, 'other': None}
     """
 
     def __init__(

@@ -149,6 +149,13 @@ def measure(
     ------
     ExecutionError
         If there is no worker, a task fails, or a worker is lost meanwhile.
+
+    >>> from dask import delayed
+    >>> from makespan.execute import dask
+    >>> total = delayed(sum)([delayed(pow)(base, 2) for base in range(3)])
+    >>> problem = dask.measure(total, client)  # doctest: +SKIP
+    >>> len(problem.dag), problem.durations.shape  # doctest: +SKIP
+    (4, (4, 3))
     """
     work = work_of(collection, keys, optimize_graph=optimize_graph)
     with teller(progress) as tell:

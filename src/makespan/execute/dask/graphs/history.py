@@ -162,7 +162,11 @@ def history_of(client: Any) -> ClusterHistory:
 
 @suggesting
 def forget(client: Client) -> None:
-    """Forget what was learnt of a client's cluster."""
+    """Forget what was learnt of a client's cluster.
+
+    >>> from makespan.execute import dask
+    >>> dask.forget(client)  # doctest: +SKIP
+    """
     HISTORIES.pop(client.scheduler.address, None)
 
 

@@ -67,6 +67,13 @@ def plan_graph(
         whose data are brought to their machine by another edge.
 
     Source: Dueck and Scheuer 1990, for the search.
+
+    >>> from dask import delayed
+    >>> from makespan.execute import dask
+    >>> total = delayed(sum)([delayed(pow)(base, 2) for base in range(3)])
+    >>> plan = dask.plan_graph(dask.measure(total, client), time_limit=0.2)  # doctest: +SKIP
+    >>> dask.compute(total, client, plan=plan).results  # doctest: +SKIP
+    5
     """
     if problem.is_blocking:
         raise InputError("problem: communication is blocking; Dask's overlaps with computing")

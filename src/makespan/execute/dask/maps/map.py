@@ -169,8 +169,11 @@ def imap(
         As for :func:`run`.
 
     >>> from makespan.execute import dask
-    >>> for square in dask.imap(pow, range(10**9), client=client, exp=2):      # doctest: +SKIP
+    >>> for square in dask.imap(pow, range(3), client=client, exp=2):      # doctest: +SKIP
     ...     print(square)
+    0
+    1
+    4
     """
     keywords = {name: options.pop(name) for name in {*options} - {*keywords_of(map)}}
     return begin(function, data, more, client, keywords, keep_going, progress, **options)[0]

@@ -49,6 +49,11 @@ def plan(calibration: Calibration, load: float, *, most_rounds: int | None = Non
     ------
     ExecutionError
         If no method can plan it.
+
+    >>> from makespan.execute import dask
+    >>> costs = dask.calibrate(abs, list(range(1000)), client, time_limit=0.2)  # doctest: +SKIP
+    >>> dask.plan(costs, 4000, most_rounds=2).makespan > 0  # doctest: +SKIP
+    True
     """
     best: tuple[float, Result] | None = None
     tried = [number for number in ROUNDS if most_rounds is None or number <= max(1, most_rounds)]

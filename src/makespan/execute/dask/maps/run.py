@@ -73,6 +73,12 @@ def run(
         meanwhile; the results until then are in its ``execution``.
     InputError
         If the plan can't be run, does not fit the data, or something can't be pickled.
+
+    >>> from makespan.execute import dask
+    >>> costs = dask.calibrate(abs, list(range(1000)), client, time_limit=0.2)  # doctest: +SKIP
+    >>> plan = dask.plan(costs, 4000)  # doctest: +SKIP
+    >>> sum(dask.run(plan, abs, range(-4000, 0), client).results)  # doctest: +SKIP
+    8002000
     """
     client = checked_client(client)
     items = Items(data)

@@ -1,0 +1,210 @@
+"""The optimum: labels of the first stages, for any objective and limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.solution import Solution, front_in_words
+from makespan.pipeline.bounds import period_bounds
+from makespan.pipeline.construction import Best, known_mapping, solution_of
+from makespan.pipeline.labels import STRICTLY, Aim, behind, covering, searched
+from makespan.pipeline.mapping import Mapping, values_of
+from makespan.pipeline.needs import FEW_MACHINES, MOST_STATES, ONE_EACH, entries
+from makespan.pipeline.problem import Pipeline
+from makespan.pipeline.state_space import Costs
+
+CLOSE = 1e-6
+"""The relative distance of bounds from which only the value itself is tried."""
+NEARLY = 0.981
+"""The share of the best value that is to be undercut first: where nothing does, that bounds."""
+NO_PLAN = "no interval mapping keeps within memory and limits"
+
+
+@register(
+    "pipeline",
+    name="dynamic-programming",
+    needs=(FEW_MACHINES, ONE_EACH),
+    reach=(entries(MOST_STATES),),
+    proves="all labels that are left were extended: complete enumeration but for what dominance "
+    "and bounds exclude",
+    complexity="O(n² m + n m²) where the order is given and one value counts; exponential else",
+    source="Benoit and Robert 2008 for the model; labels of Feillet et al. 2004 "
+    "with the bounds of Christofides, Mingozzi and Toth 1981",
+)
+def dynamic_programming(problem: Pipeline, control: Control) -> Solution:
+    """The best mapping within memory and limits, proved; or the front of period and latency."""
+    if problem.objective == "pareto":
+        return _front(problem, control)
+    best = Best(problem, known_mapping(problem, control))
+    if best.rank[0] > 0.0:
+        best = Best(problem)  # it exceeds a limit
+    alone = Aim.of(problem).limits[1:] == (np.inf, np.inf)
+    if problem.objective == "period" and alone and problem.order == "free":
+        complete, bound = _bisected(problem, control, best)
+    else:
+        complete, bound = _at_once(problem, control, best)
+    if best.mapping is None:
+        return Solution(
+            schedule=None, infeasible=NO_PLAN if complete else None, stopped=not complete
+        )
+    return solution_of(problem, best.mapping, bound=bound, optimal=complete, stopped=not complete)
+
+
+def _at_once(problem: Pipeline, control: Control, best: Best) -> tuple[bool, float]:
+    """Search all that is better than the best mapping known; return whether to the end, a bound."""
+    aim = Aim.of(problem)
+    if best.mapping is not None:
+        aim = replace(aim, better_than=best.rank[1] * STRICTLY)
+    costs = Costs.of(problem, aim.longest)
+    rest = behind(problem, costs, aim, control)
+    control.report(None if best.mapping is None else best.rank[1], rest.bound)
+    if rest.bound >= aim.better_than:
+        return True, best.rank[1]
+    if best.mapping is not None and rest.bound < best.rank[1] * NEARLY:
+        some = replace(aim, better_than=best.rank[1] * NEARLY)
+        with control.sharing(0.8):
+            found = searched(problem, costs, some, rest, control)
+        for mapping in found.mappings:
+            best.offer(mapping)
+        if found.complete and not found.mappings:
+            rest = replace(rest, bound=some.better_than)
+        aim = replace(aim, better_than=best.rank[1] * STRICTLY)
+    found = searched(problem, costs, aim, rest, control)
+    for mapping in found.mappings:
+        best.offer(mapping)
+    return found.complete, rest.bound
+
+
+def _bisected(problem: Pipeline, control: Control, best: Best) -> tuple[bool, float]:
+    """Ask for mappings of shorter and shorter periods; return whether to the end, and a bound.
+
+    The value of the best mapping comes first: where nothing undercuts it, that ends the search.
+    """
+    low = max(bound.value for bound in period_bounds(problem))
+    limit = np.inf if problem.period_limit is None else problem.period_limit * (1 + 1e-12)
+    if best.mapping is not None:
+        low = _relaxed(problem, control, best, low)
+    most = best.rank[1] * STRICTLY if best.mapping is not None else min(limit, 1e299)
+    while True:
+        if best.mapping is not None and best.rank[1] * STRICTLY <= low:
+            return True, best.rank[1]
+        if control.expired():
+            return False, low
+        found = _within(problem, control, most)
+        if found is None:
+            return False, low
+        mapping, complete = found
+        control.step(f"{most:.6g} s: {_said(mapping)}")
+        if mapping is not None:
+            best.offer(mapping)
+        elif complete:
+            low = max(low, most)
+            if best.mapping is None or most >= best.rank[1] * STRICTLY:
+                return True, best.rank[1]
+        if best.mapping is None:
+            return False, low
+        control.report(best.rank[1], low)
+        high = best.rank[1] * STRICTLY
+        most = high if high <= low * (1 + CLOSE) else (low + high) / 2
+
+
+def _relaxed(problem: Pipeline, control: Control, best: Best, low: float) -> float:
+    """Return the least period of mappings whose transfers take no time, or a bound on it."""
+    high = best.rank[1]
+    while high > low * (1 + CLOSE) and not control.expired():
+        most = (low + high) / 2
+        covered = covering(problem, _computing(problem, most), control)
+        if covered is None or not (covered.mappings or covered.complete):
+            break
+        first = covered.mappings[0] if covered.mappings else None
+        control.step(f"{most:.6g} s, if transfers take no time: {_said(first)}")
+        if first is None:
+            low = most
+        else:
+            high = most
+            best.offer(first)
+    return low
+
+
+def _said(mapping: Mapping | None) -> str:
+    """Return what a step of the bisection found."""
+    return "no mapping" if mapping is None else f"{len(mapping.groups)} intervals"
+
+
+def _within(problem: Pipeline, control: Control, most: float) -> tuple[Mapping | None, bool] | None:
+    """Return a mapping of a period of at most ``most``, or that there is none; None: stopped."""
+    covered = covering(problem, _computing(problem, most), control)
+    if covered is not None:
+        if not covered.mappings:  # not even without transfers
+            return (None, True) if covered.complete else None
+        if values_of(problem, covered.mappings[0]).period <= most * (1 + 1e-12):
+            return covered.mappings[0], True
+    costs = Costs.of(problem, most)
+    aim = Aim((0.0, 0.0, 0.0), (most, np.inf, np.inf), 1.0)
+    rest = behind(problem, costs, aim, control)
+    if rest.bound == np.inf:
+        return None, True
+    found = searched(problem, costs, aim, rest, control)
+    if not found.mappings and not found.complete:
+        return None
+    return (found.mappings or [None])[0], found.complete  # type: ignore[list-item]
+
+
+def _computing(problem: Pipeline, most: float) -> Costs:
+    """Return costs of intervals that compute no longer than a period lets them.
+
+    Without overlap a machine among several also receives or sends one data set.
+    """
+    several = len(problem.machines) > 1 and bool((problem.pace > most).all())
+    if problem.overlap or not several:
+        return Costs.of(problem, most)
+    apart = np.where(np.eye(len(problem.machines), dtype=bool), np.inf, problem.per_unit)
+    units = float(problem.moved[1:-1].min())
+    hand = units * np.minimum(apart.min(axis=0), apart.min(axis=1))
+    return Costs.of(problem, most - hand)
+
+
+def _front(problem: Pipeline, control: Control) -> Solution:
+    """Return all pairs of period and latency that no mapping beats in both."""
+    aim = Aim.of(problem)
+    costs = Costs.of(problem, aim.longest)
+    found = searched(problem, costs, aim, behind(problem, costs, aim, control), control)
+    if not found.mappings:
+        known = known_mapping(problem, control)
+        if found.complete:
+            return Solution(schedule=None, infeasible=NO_PLAN)
+        return solution_of(problem, known, stopped=True)
+    points = []
+    for mapping in found.mappings:
+        values = values_of(problem, mapping)
+        points.append((values.period, values.latency, mapping))
+    points.sort(key=lambda point: point[:2])
+    front = [points[0]]
+    for point in points[1:]:
+        if point[1] < front[-1][1] * (1 - 1e-12):
+            front.append(point)
+    entries = [
+        {"time": period, "latency": latency, "intervals": intervals(problem, mapping)}
+        for period, latency, mapping in front
+    ]
+    unknown = [] if found.complete else [[front[0][0], None]]
+    note = front_in_words([point[:2] for point in front], "latency", unknown)
+    return solution_of(
+        problem, front[0][2], optimal=found.complete, stopped=not found.complete,
+        notes=(note,), details={"front": entries, "unknown": unknown},
+    )  # fmt: skip
+
+
+def intervals(problem: Pipeline, mapping: Mapping) -> list[list[object]]:
+    """Return machines, first and last stage of each interval, by names."""
+    names = problem.stages.names
+    return [
+        [[problem.machines[each] for each in group], names[first], names[last - 1]]
+        for first, last, group in zip(
+            mapping.edges, mapping.edges[1:], mapping.groups, strict=False
+        )
+    ]

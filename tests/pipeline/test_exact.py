@@ -1,0 +1,66 @@
+"""Whatever is asked of a small pipeline, the plan is the best of all mappings."""
+
+from __future__ import annotations
+
+import pytest
+
+from makespan import Pipeline, check, solve
+from makespan.core.solution import Status
+from makespan.pipeline.mapping import Mapping, mapping_of, values_of
+from tests.oracles import pipeline as oracle
+from tests.pipeline.mixed import mixed
+
+
+def claims(problem: Pipeline) -> None:
+    """Compare the result of ``auto`` with the enumeration of all mappings."""
+    result = solve(problem, time_limit=20)
+    found = oracle.allowed(problem)
+    if not found:
+        assert result.status is Status.INFEASIBLE
+        return
+    best = min(oracle.objective(problem, each) for each in found)
+    assert result.status is Status.OPTIMAL
+    assert check(result).ok
+    value = result.makespan if result.objective is None else result.objective.value
+    assert value == pytest.approx(best, rel=1e-9)
+    mapping = mapping_of(problem, result.schedule)
+    own = oracle.values(problem, mapping.edges, mapping.groups)
+    assert values_of(problem, mapping) == pytest.approx(own[:3], rel=1e-9)
+    if problem.objective == "pareto":
+        points = [(point["time"], point["latency"]) for point in result.details["front"]]
+        assert points == [pytest.approx(point, rel=1e-9) for point in oracle.front(problem)]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_small_pipelines(seed: int) -> None:
+    """All fields mixed; each seed is another problem."""
+    claims(mixed(seed))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("hundred", range(3))
+def test_hundreds_of_small_pipelines(hundred: int) -> None:
+    """The same on some hundreds."""
+    for seed in range(1000 + 100 * hundred, 1100 + 100 * hundred):
+        claims(mixed(seed))
+
+
+@pytest.mark.slow
+def test_five_thousand_small_pipelines() -> None:
+    """The same on five thousand."""
+    for seed in range(10_000, 15_000):
+        claims(mixed(seed))
+
+
+def test_values_of_a_dealt_interval() -> None:
+    """A group's slowest machine sets the pace: 6 s on each of two is a data set every 3 s."""
+    problem = Pipeline([6.0, 2.0], machines=3, speeds=[1.0, 2.0, 1.0], replicas=2)
+    assert values_of(problem, Mapping((0, 1, 2), ((0, 1), (2,))))[:2] == (3.0, 8.0)
+
+
+def test_a_deal_is_worth_it() -> None:
+    """One long stage takes 6 s alone; three machines in turn finish one every 2 s."""
+    result = solve(Pipeline([6.0], machines=3, replicas=3))
+    assert result.status is Status.OPTIMAL
+    assert result.objective.value == 2.0
+    assert result.answer["intervals"][0]["machines"] == ["M1", "M2", "M3"]
