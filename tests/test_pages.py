@@ -33,6 +33,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 RUN = ("python", "sh", "toml", "text")
 ELSEWHERE = {
     "files.md": "flow/test_files_page.py",
+    "command_line.md": "flow/test_files_page.py",
     "pictures.md": "flow/test_pictures_page.py",
     "dask_graphs.md": "execute/dask/graphs/test_graph_docs.py",
     "studio.md": "studio/test_docs.py",
@@ -53,7 +54,7 @@ schedule_by_due_date = MagicMock()
 workers, send, compute, slope = [1], 1, 2, 3
 size = costs = trees = growth = aim = plan = script = seed = allowed = flag = 1
 """,
-    "reduction.md": "import numpy as np\nsendbuf, recvbuf = my_array, _ = np.ones((2, 9_000))",
+    "reduction_mpi.md": "import numpy as np\nsendbuf, recvbuf = my_array, _ = np.ones((2, 9_000))",
 }
 """Python that stands before what a page shows; of programs by themselves not."""
 AFTER = {

@@ -106,7 +106,7 @@ def test_signals_leave_the_best_plan(tmp_path: Path, number: int, code: int) -> 
         out, _ = process.communicate(timeout=120)
     assert process.returncode == code
     assert out.startswith("feasible")
-    assert "interrupted: the best plan found until then" in out
+    assert "interrupted: this is the best plan found so far" in out
 
 
 def test_what_an_import_makes_of_an_interrupt_is_one() -> None:

@@ -12,7 +12,9 @@ from makespan import Affine, Convex, DivisibleLoad, Master, Star, Worker, compar
 from tests.thorough import few
 
 TWO = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
-NOTE = re.compile(r"instead: rounds = (\d+) would end at ([\d.e+-]+), (\d+)% earlier")
+NOTE = re.compile(
+    r"one chunk per worker; (\d+) rounds would end at ([\d.e+-]+) \((\d+) % earlier\)"
+)
 
 
 def advice(problem):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pytest
 
 from makespan import check, read_problem, solve
+from makespan.cli.main import cli
 
 PAGE = (Path(__file__).parents[2] / "docs" / "files.md").read_text(encoding="utf-8")
 SAMPLES = "count,time,energy\n0,0,0\n8,0.3,1\n512,4.1,50\n"
@@ -31,3 +33,24 @@ def test_there_are_examples_of_every_form() -> None:
     shown = "".join(text for _, text in EXAMPLES)
     for word in ('"star"', '"bus"', '"choose"', '"tree"', '"columns"', "durations", "[options]"):
         assert word in shown
+
+
+COMMANDS = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
+CALL = re.compile(r"^makespan ([a-z]+)(.*?)(?:#.*)?$", re.MULTILINE)
+
+
+def test_every_command_and_option_of_the_page_is_there() -> None:
+    """Each command line on ``command_line.md`` names a command and options that it has."""
+    calls = CALL.findall(COMMANDS)
+    assert len(calls) > 10
+    for name, rest in calls:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None, name
+        known = {option for each in command.params for option in each.opts}
+        given = re.findall(r"(?<= )--?[a-zA-Z][a-z-]*", rest.partition(" | ")[0])
+        assert set(given) <= known, (name, given)
+    table = COMMANDS.partition("| option |")[2].partition("\n\n")[0]
+    command = cli.get_command(click.Context(cli), "solve")
+    assert command is not None
+    known = {option for each in command.params for option in each.opts}
+    assert set(re.findall(r"`(--[a-z]+)", table)) <= known

@@ -136,9 +136,9 @@ def _not_preferred(
     truth: _Truth, counts: Counts, fastest: Sequence[Counts], result: Any
 ) -> Iterator[str]:
     prefer = truth.problem.prefer
-    if any("time was up" in note for note in result.notes):
+    if any("ran out" in note or "time limit" in note for note in result.notes):
         return
-    if any("'prefer' was not looked at" in note for note in result.notes):
+    if any("'prefer' was ignored" in note for note in result.notes):
         if result.method not in ("olar", "any-plan"):
             yield f"{result.method} did not look at 'prefer'"
         return

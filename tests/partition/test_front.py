@@ -52,7 +52,7 @@ def held(problem: Partition, truth, result) -> None:
         assert (result.status, points) == ("optimal", truth)
     else:
         assert result.status == "feasible"
-        assert any("the time was up" in note for note in result.notes)
+        assert any("the time limit was reached" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("bisected", [0, 3, 64])

@@ -254,7 +254,7 @@ def test_a_solve_is_stopped_with_its_best(address: str, client: httpx.Client) ->
     thread.join(10)
     result = answers[0].json()
     assert result["status"] == "feasible"
-    assert "interrupted: the best plan found until then" in result["notes"]
+    assert "interrupted: this is the best plan found so far" in result["notes"]
 
 
 def test_who_leaves_frees_its_process(address: str, client: httpx.Client) -> None:

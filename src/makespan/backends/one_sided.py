@@ -136,14 +136,16 @@ def one_sided(
         )
     notes = []
     if kinks:
-        notes.append(f"costs: rates are of a rise; of a fall some differ: {_listed(kinks)}")
+        notes.append(
+            f"costs: rates are for rising costs; for falling costs some differ: {_listed(kinks)}"
+        )
     if falling:
         notes.append(
             f"costs: no plan in this order allows a rise of {_listed(falling)}; "
             "the rate is of a fall"
         )
     if left_out:
-        notes.append(f"costs: {left_out} rates are left out: the time was up, or they have none")
+        notes.append(f"costs: {left_out} rates are missing: time ran out, or they do not exist")
     return rates, notes
 
 

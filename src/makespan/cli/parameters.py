@@ -133,8 +133,8 @@ def say_between(file: str, given: Mapping[str, Any]) -> None:
     """Say how counts may be split that were not measured, where a CSV file allows no plan."""
     if file.lower().endswith(".csv") and "interpolation" not in given:
         say(
-            "note: only the measured counts are allowed; with --interpolation linear, pchip or "
-            "step those between them are, too"
+            "note: only the measured counts are allowed; --interpolation linear, pchip or step "
+            "allows those between them"
         )
 
 

@@ -51,8 +51,8 @@ def notes(problem: DivisibleLoad, schedule: Schedule) -> tuple[str, ...]:
     rounds, end = best
     saved = 1 - end / schedule.makespan
     return (
-        f"rounds = {rounds} would end at {end:.6g}, {saved:.0%} earlier; "
-        "rounds = 'auto' seeks the best number",
+        f"one chunk per worker; {rounds} rounds would end at {end:.6g} "
+        f"({100 * saved:.0f} % earlier): set rounds = 'auto'",
     )
 
 

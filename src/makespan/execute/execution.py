@@ -293,7 +293,8 @@ class Execution(Displayable, HasFrame, Exportable):
         )
         if high < 1.0:
             pays = self.pays_from
-            text += f"; this pays from about {pays:,} items on" if pays else "; this does not pay"
+            fast = f"{self.own_map} is at least as fast for this function"
+            text += f"; makespan is faster from about {pays:,} items on" if pays else f"; {fast}"
         return (text,)
 
     def __str__(self) -> str:

@@ -52,6 +52,14 @@ def whole_grains(value: float, grain: float | None) -> float:
     return math.ceil(value / grain - GRAIN_ERROR) * grain
 
 
+OF_METHOD = "of the method"
+MET = {
+    OF_METHOD: "the method's own lower bound",
+    "refuted": "every earlier end was refuted",
+}
+"""Why a plan is optimal that meets a bound of this name."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
     """The best lower bound known, whether the plan meets it, and what there is to say."""
@@ -65,7 +73,7 @@ def best_bound(kind: Kind, problem: Problem, solution: Solution, makespan: float
     """Return the best lower bound on a refereed plan; one above the plan is not believed."""
     candidates = [(bound.value, bound.name) for bound in kind.bounds.bounds(problem)]
     if solution.lower_bound is not None:
-        candidates.append((solution.lower_bound, "of the method"))
+        candidates.append((solution.lower_bound, OF_METHOD))
     grain = kind.grain(problem)
     candidates = [(whole_grains(value, grain), name) for value, name in candidates]
     limit = makespan * (1 + CONTRADICTED)
@@ -79,7 +87,7 @@ def best_bound(kind: Kind, problem: Problem, solution: Solution, makespan: float
         return Proof(value=None, notes=tuple(doubts))
     value, name = max(sound)
     if makespan - value <= kind.met_within * makespan:
-        return Proof(
-            value=makespan, met=True, notes=(*doubts, f"optimal: the bound {name!r} is met")
-        )
+        why = MET.get(name, f"lower bound: {name}")
+        note = f"optimal: no plan ends earlier ({why})"
+        return Proof(value=makespan, met=True, notes=(*doubts, note))
     return Proof(value=value, notes=tuple(doubts))

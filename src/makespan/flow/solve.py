@@ -27,14 +27,15 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-GAP_LEFT = "a gap is left: "  # how a note begins that says why
+GAP_LEFT = "gap left: "  # how a note begins that says why
 UNCOMPILED = (
-    "loops of this plan ran uncompiled, and found less in their time: their kernels are not on disk"
+    "loops of this plan ran uncompiled, so the search found less in its time: "
+    "their kernels are not on disk yet"
 )
 INTERNAL = ("tries",)
 """Options of single methods that no message lists: budgets of searches."""
-INTERRUPTED = "interrupted: the best plan found until then"
-INSTEAD = "instead: "  # how one begins that says what else could be asked for
+INTERRUPTED = "interrupted: this is the best plan found so far"
+INSTEAD = ("optimal for ", "planned for ")  # and one that says what else could be asked for
 
 
 def solve(
@@ -183,7 +184,7 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
                 bound = makespan
             gap = relative_gap(makespan, bound) if bound is not None else None
         if status is Status.FEASIBLE and gap:
-            later.append(_why_a_gap(found.ended))
+            later.append(_why_a_gap(found))
     steps = control.steps_of(found.method)
     return Result(
         problem=problem,
@@ -196,7 +197,7 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
         options=dict(found.options),
         seed=control.seed,
         runtime=control.elapsed,
-        notes=_with_advice(kind, problem, found, notes, later),
+        notes=_with_advice(kind, problem, found, notes, later, status is Status.OPTIMAL),
         objective=solution.objective,
         details=dict(solution.details),
         log=tuple(step.text for step in steps),
@@ -205,7 +206,12 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
 
 
 def _with_advice(
-    kind: Kind, problem: Problem, found: Found, notes: Sequence[str], later: Sequence[str]
+    kind: Kind,
+    problem: Problem,
+    found: Found,
+    notes: Sequence[str],
+    later: Sequence[str],
+    optimal: bool,
 ) -> Any:
     """Return the notes of a plan; of one that ``auto`` made short, what says them with advice."""
     schedule = found.solution.schedule
@@ -213,16 +219,18 @@ def _with_advice(
         return (*notes, *later)
 
     def advised() -> tuple[str, ...]:
-        advice = [INSTEAD + each for each in kind.advice(problem, schedule)]
+        advice = [INSTEAD[not optimal] + each for each in kind.advice(problem, schedule)]
         return (*notes, *advice, *later)
 
     return advised
 
 
-def _why_a_gap(ended: bool) -> str:
-    if ended:
-        return f"{GAP_LEFT}the search was stopped before it was done"
-    return f"{GAP_LEFT}the search is done; the bound is weak, or the method no exact one"
+def _why_a_gap(found: Found) -> str:
+    if found.ended:
+        return f"{GAP_LEFT}the search stopped at its limit; more time may find or prove more"
+    if found.advised:
+        return f"{GAP_LEFT}all methods have finished, and none could prove the plan optimal"
+    return f"{GAP_LEFT}{found.method} has finished; method = 'auto' may find or prove more"
 
 
 def checked_limit(time_limit: float | None) -> float | None:
@@ -318,7 +326,7 @@ def _note(result: Result, method: str) -> str:
     """Return the first note that says more than why a gap is left, or what to ask for instead,
     after who found the plan.
     """
-    note = next((note for note in result.notes if not note.startswith((GAP_LEFT, INSTEAD))), "")
+    note = next((note for note in result.notes if not note.startswith((GAP_LEFT, *INSTEAD))), "")
     if result.method != method:
         note = f"by {result.method}" + (f"; {note}" if note else "")
     return note

@@ -286,7 +286,7 @@ def ranking(ranks: Mapping[str, float], difference: float | None, cases: int) ->
             name=method,
             value=round(rank, 2),
             best=rank <= least + difference,
-            note="" if rank == least or rank > least + difference else "not told from the best",
+            note="" if rank == least or rank > least + difference else "not significantly worse",
         )
         for method, rank in ranks.items()
     )

@@ -11,7 +11,7 @@ from makespan.core.solution import Solution
 from makespan.partition.problem import Partition
 from makespan.partition.timing import timed
 
-NOT_LOOKED_AT = "'prefer' was not looked at: other plans may have the same makespan"
+NOT_LOOKED_AT = "'prefer' was ignored: other plans may have the same makespan"
 
 
 def no_plan(reason: str) -> Solution:

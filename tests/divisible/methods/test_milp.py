@@ -260,4 +260,4 @@ def test_a_search_that_would_not_stop_in_time_is_not_begun() -> None:
     )
     result = solve(DivisibleLoad(load=10.0, platform=star), method="milp", time_limit=0.5)
     assert (result.status, result.schedule) == ("limit", None)
-    assert any("was not begun with so little" in note for note in result.notes)
+    assert any("the limit was too short to begin" in note for note in result.notes)

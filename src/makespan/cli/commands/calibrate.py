@@ -44,11 +44,17 @@ def command(
     output: str | None,
     as_json: bool,
 ) -> int:
-    """Measure a Dask cluster; print its costs, and write the problem of dividing a load on it.
+    """Measure a Dask cluster, or MPI ranks; print the costs, and write the problem on them.
 
     \b
     makespan calibrate --scheduler tcp://127.0.0.1:8786 --function work:render \\
         --sample frames.npy -o platform.toml
+
+    With --mpi, on every rank, it measures the ranks for a collective; see
+    'makespan calibrate --mpi --help'.
+
+    \b
+    mpiexec -n 4 makespan calibrate --mpi --collective all-reduce -o all-reduce.toml
     """
     from makespan.execute.dask import calibrate
     from makespan.flow.files.files import refuse_target, save

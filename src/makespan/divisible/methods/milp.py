@@ -26,7 +26,7 @@ from makespan.divisible.returns.transfer_sequence import TransferSequence
 from makespan.divisible.timing import timed
 
 MAX_PAIRS = 20_000
-NO_PLAN = "the search found no plan in the time that it had, or was not begun with so little"
+NO_PLAN = "the search found no plan within the time limit, or the limit was too short to begin"
 
 
 @register(

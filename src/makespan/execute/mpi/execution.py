@@ -39,6 +39,8 @@ class Execution(Displayable, HasFrame):
         Whether both gave the same bits.
     difference
         The largest difference between both, relative to the values that were combined.
+    crowd, cores
+        The most ranks on a computer that has fewer cores, and its cores; 0 where each has one.
 
     >>> import numpy as np
     >>> from makespan.execute import mpi
@@ -58,6 +60,8 @@ class Execution(Displayable, HasFrame):
     classical: tuple[float, ...]
     exact: bool
     difference: float
+    crowd: int = 0
+    cores: int = 0
 
     @property
     def measured(self) -> float:
@@ -102,9 +106,24 @@ class Execution(Displayable, HasFrame):
                 f"predicted   {seconds(self.predicted)}",
                 f"plan        {_spread(self.planned)}",
                 f"{call:<11} {_spread(self.classical)}",
+                *self._why_late(),
                 f"the plan takes {self.ratio:.2f} of the time of {call}; results: {same}",
             ]
         )
+
+    def _why_late(self) -> list[str]:
+        """Say why a run took far longer than planned, where that is known."""
+        if not self.cores or self.measured < LATE * self.predicted:
+            return []
+        late = f"{self.measured / self.predicted:.2g} times as long as predicted"
+        return [
+            f"the plan took {late}: up to {self.crowd} ranks share {self.cores} "
+            f"core{'s' * (self.cores > 1)} and wait for each other; give each rank its own core"
+        ]
+
+
+LATE = 2.0
+"""Times the predicted seconds from which a run says why it took so long."""
 
 
 def seconds(value: float) -> str:

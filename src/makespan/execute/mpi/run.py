@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -184,7 +185,17 @@ def _run(
         classical=tuple(classical_times),
         exact=exact,
         difference=difference,
+        **dict(zip(("crowd", "cores"), _crowd(comm), strict=True)),
     )
+
+
+def _crowd(comm: Any) -> tuple[int, int]:
+    """Return the most ranks on a computer with fewer cores, and its cores; else zeros."""
+    shared = comm.Split_type(mpi().COMM_TYPE_SHARED)
+    here = shared.size, os.cpu_count() or shared.size
+    shared.Free()
+    crowded = [each for each in comm.allgather(here) if each[0] > each[1]]
+    return max(crowded, default=(0, 0))
 
 
 def _classical(

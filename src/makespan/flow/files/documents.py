@@ -23,9 +23,9 @@ MSCCL = ".msccl.xml"
 KNOWN = (*TABLES, *GRAPHS, ".csv", ARRAYS, MSCCL)
 OF_TWO_PARTS = (".trace.json", MSCCL)
 READABLE = (
-    "read are problems in TOML (.toml), JSON (.json) and arrays (.npz), task graphs in WfFormat "
-    "(.json), STG (.stg), DOT (.dot, .gv), GraphML (.graphml), GXL (.gxl) and DAX (.dax, .xml), "
-    "plans of collectives in MSCCL (.msccl.xml), and measured costs in CSV (.csv)"
+    "read are problems in TOML (.toml), JSON (.json) and arrays (.npz); task graphs in WfFormat "
+    "(.json), STG (.stg), DOT (.dot, .gv), GraphML (.graphml), GXL (.gxl) and DAX (.dax, .xml); "
+    "plans of collectives in MSCCL (.msccl.xml); and measured costs in CSV (.csv)"
 )
 
 # groups are atomic, not possessive: CPython before 3.11.5 goes wrong behind possessive ones

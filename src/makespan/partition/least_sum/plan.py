@@ -17,7 +17,7 @@ from makespan.partition.threshold.search import GRACE, quick_entries, value_of
 from makespan.partition.threshold.sums import Expired, Sums, sums_of
 from makespan.partition.threshold.target import Target, cap_of, explanation, target_of
 
-LATE_PLAN = "the time was up: the best plan found until then"
+LATE_PLAN = "the time limit was reached: this is the best plan found so far"
 
 Search = Callable[[Sums, Target], Solution | None]
 """From the sums of the table and the target to a solution; None where there is no plan."""

@@ -220,7 +220,7 @@ def convex_plan(
     return entries if exact and allowed and relaxed.supported else None
 
 
-LATE = "the time was up, or the memory too small, before it was proved that no sum is less"
+LATE = "time or memory ran out before the plan could be proved optimal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

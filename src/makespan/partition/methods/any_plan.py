@@ -14,7 +14,7 @@ from makespan.partition.plan import NOT_LOOKED_AT
 from makespan.partition.problem import Partition
 from makespan.partition.timing import timed
 
-NOTHING_PROVED = "some plan: no better one was searched for"
+NOTHING_PROVED = "this is any feasible plan; no better plan was searched for"
 
 
 @register(

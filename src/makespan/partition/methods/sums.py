@@ -132,6 +132,7 @@ def _cut(found: Front) -> tuple[str, ...]:
     gaps = len(found.unknown)
     where = f" in {gaps} gaps" if gaps > 1 else ""
     return (
-        f"the time was up: other points may lie between {low:.4g} s and {high:.4g} s{where}; "
+        "the time limit was reached: other points may lie between "
+        f"{low:.4g} s and {high:.4g} s{where}; "
         "elsewhere the front is complete",
     )

@@ -47,9 +47,7 @@ def threshold(problem: Partition, control: Control) -> Solution:
     return plan_for_target(problem, control, search)
 
 
-NOT_PREFERRED = (
-    "the time was up, or the memory too small, before the preferred of the optimal plans was found"
-)
+NOT_PREFERRED = "time or memory ran out before the preferred optimal plan was found"
 
 
 def preferred(

@@ -191,7 +191,9 @@ def exhaustive(
     """
     claim_sends(problem)
     if control.expired():
-        return Solution(schedule=None, notes=("the time was up before the search began",))
+        return Solution(
+            schedule=None, notes=("the time limit was reached before the search began",)
+        )
     tables = float_tables_of(problem) if compatible else tables_of(problem)
     tables = tables.over(len(problem.machines))
     transfer, latency, reduce, size, unit = tables
@@ -199,7 +201,9 @@ def exhaustive(
         transfer, latency, reduce, size, control=control, listed=listed, compatible=compatible
     )
     if found is None:
-        return Solution(schedule=None, notes=("the time was up before the search was through",))
+        return Solution(
+            schedule=None, notes=("the time limit was reached before the search had finished",)
+        )
     sends, _ = ordered(problem, found.best, "greedy")
     value = float(found.value) if unit is None else float(int(found.value) * unit)
     told: dict[str, Any] = {  # what the notebook prints

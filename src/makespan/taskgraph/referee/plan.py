@@ -104,6 +104,7 @@ class Plan(Rows):
             edge = int(edges[index])
             ends = source, target = dag.source[edge], dag.target[edge]
             names = {"source": self._task(source), "target": self._task(target)}
+            names["on"] = self._node(int(self.machine[target]))
             text = what.format(edge=self._edge(edge), **names)
             times = self.end[source], self.start[target]
             yield broken(rule, text, self.row[[*ends]], times, -slack[index])
@@ -122,7 +123,10 @@ class Plan(Rows):
         taken = self.taken()
         slack, every = taken[dag.target] - self.end[dag.source], np.arange(len(dag.source))
         yield from self._late(
-            "blocking", slack, every, "{target} is taken before {source} has ended"
+            "blocking",
+            slack,
+            every,
+            "{on} begins fetching data for {target} before {source} has ended",
         )
         edges = np.flatnonzero(self.count)
         begin = self.schedule.start[self.hops[self.first[edges]]]

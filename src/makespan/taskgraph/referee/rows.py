@@ -120,7 +120,7 @@ class Rows:
         taken, release = self.taken(), dag.release[self.task]
         for index in np.flatnonzero(taken < release - self.tolerance).tolist():
             text = (
-                f"{self._task(self.task[index])} is taken at {taken[index]:.12g}, "
+                f"{self._task(self.task[index])} is begun at {taken[index]:.12g}, "
                 f"before its release at {release[index]:.12g}"
             )
             yield broken("release", text, (self.row[index],), (taken[index], release[index]))

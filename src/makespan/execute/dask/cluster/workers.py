@@ -324,6 +324,12 @@ class WorkerPool:
                 found[member.name] = answer
         return found
 
+    def others(self) -> str:
+        """Return which workers there are besides those asked for, in words."""
+        names = ", ".join(sorted(self._names.values(), key=_natural))
+        there = f"; there are {names}" if names else ""
+        return "" if self.only == ANY else f" of those asked for{there}"
+
     async def wait_for_one(self, tasks: int = 1) -> None:
         """Wait until a worker is there, for as many tasks as there are to do."""
         patience = PATIENCE if self.patience is None else self.patience
@@ -333,7 +339,8 @@ class WorkerPool:
             if waited > patience:
                 raise ExecutionError(f"no worker is left, and none came in {patience:g} s")
             if waited > LONG_WAIT and not said:
-                log.warning("%s has no worker; waiting for one", _scheduler(self.client))
+                text = "%s has no worker%s; waiting for one"
+                log.warning(text, _scheduler(self.client), self.others())
                 said = True
             self.load.show(None, tasks)
             await asyncio.sleep(WAIT_EVERY)
@@ -359,5 +366,4 @@ def _scheduler(client: Any) -> str:
 def refuse_no_worker(pool: WorkerPool) -> None:
     """Say so where there is nobody to work."""
     if not pool.members:
-        like = "" if pool.only == ANY else " of those asked for"
-        raise ExecutionError(f"{_scheduler(pool.client)} has no worker{like}")
+        raise ExecutionError(f"{_scheduler(pool.client)} has no worker{pool.others()}")

@@ -211,7 +211,8 @@ def _planned(
     least = max(float(fastest.sum()) / threads, critical)
     beside = STARTING + SENDING * count
     if (least + beside) * MARGIN >= own:
-        return None, f"left to Dask: its {own:.3g} s are near the {least:.3g} s of computing alone"
+        said = f"its run took {own:.3g} s, computing alone takes {least:.3g} s"
+        return None, f"left to Dask: {said}, so a plan could save little"
     if (least + beside) * MARGIN >= own - _doubt(known):
         return None, ONCE_MORE
     budget = min(time_limit, PLANNING * own)

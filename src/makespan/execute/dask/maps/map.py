@@ -225,6 +225,8 @@ def prepared(
     by_size: bool = False,
 ) -> Iterator[tuple[Any, DaskJob]]:
     """Give the client, and the job that these arguments ask for."""
+    if _is_client(data) or any(_is_client(each) for each in more[:-1]):
+        raise InputError("client: comes last; the order is function, data, client")
     if more and (more[-1] is None or _is_client(more[-1])):
         *more, client = more
     measured = None if calibration is None else Calibration.given(calibration)
