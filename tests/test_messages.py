@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,7 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
             yield from _parts(child)
 
 
+@cache
 def messages() -> dict[str, list[str]]:
     """Return the texts of each file that has some."""
     found = {}
