@@ -13,7 +13,8 @@ from tests.thorough import few
 
 TWO = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
 NOTE = re.compile(
-    r"one chunk per worker; (\d+) rounds would end at ([\d.e+-]+) \((\d+) % earlier\)"
+    r"(?:optimal|planned) for one chunk per worker; (\d+) rounds would end at "
+    r"([\d.e+-]+) \((\d+) % earlier\)"
 )
 
 

@@ -317,7 +317,7 @@ def test_a_kink_has_the_rate_of_a_rise_and_a_note_of_a_fall():
     assert known.rate("release", "P1") == pytest.approx(1.0)
     assert known.rate("send.per_unit", "P1") == pytest.approx(2.0)
     assert known.rate("compute.per_unit", "P1") == pytest.approx(2.0)
-    (note,) = (each for each in known.notes if "of a fall some differ" in each)
+    (note,) = (each for each in known.notes if "for falling costs some differ" in each)
     assert "release of P1 +0" in note
     assert "send.per_unit of P1 +0" in note
     assert "compute" not in note

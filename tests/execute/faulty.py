@@ -26,8 +26,8 @@ from unittest import mock
 import numpy as np
 
 from makespan import Dag, DivisibleLoad, ExecutionError, Network, Star, TaskGraph, Worker, solve
-from makespan.execute import dask
-from makespan.execute.dask.cluster import client, workers
+from makespan.execute import dask, loop
+from makespan.execute.dask.cluster import workers
 from tests.execute.nursery import MEMORY, Nursery
 from tests.execute.stars import HOST, free_ports
 
@@ -116,7 +116,7 @@ class Faulty:
         self._stack.enter_context(package.config.set({"makespan.silence": SILENCE}))
         for module, name, value in (
             (workers, "PATIENCE", PATIENCE),
-            (client, "LOOK_AT_LOOP", 0.02),  # an interrupt of a thread comes no sooner
+            (loop, "LOOK_AT_LOOP", 0.02),  # an interrupt of a thread comes no sooner
         ):
             self._stack.enter_context(mock.patch.object(module, name, value))
         self._nursery = self._stack.enter_context(Nursery())

@@ -83,7 +83,9 @@ def test_a_bound_above_a_plan_is_not_believed(enter: Enter) -> None:
     assert any("not believed" in note for note in result.notes)
 
 
-@pytest.mark.parametrize(("stopped", "said"), [(True, "was stopped"), (False, "search is done")])
+@pytest.mark.parametrize(
+    ("stopped", "said"), [(True, "stopped at its limit"), (False, "have finished")]
+)
 def test_a_gap_has_a_reason(enter: Enter, stopped: bool, said: str) -> None:
     """A note says whether the search was stopped, or the bound is what is left."""
     enter(lambda problem, control: replace(by_lpt(problem), stopped=stopped))

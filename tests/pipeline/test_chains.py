@@ -14,7 +14,7 @@ from makespan.pipeline.chains import Cutter, chains
 from makespan.pipeline.labels import covering
 from makespan.pipeline.mapping import Mapping, values_of
 from makespan.pipeline.state_space import Costs
-from tests.pipeline.mixed import mixed
+from tests.oracles.pipeline_random import mixed
 
 
 def by_hand(

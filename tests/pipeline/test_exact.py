@@ -7,8 +7,8 @@ import pytest
 from makespan import Pipeline, check, solve
 from makespan.core.solution import Status
 from makespan.pipeline.mapping import Mapping, mapping_of, values_of
-from tests.oracles import pipeline as oracle
-from tests.pipeline.mixed import mixed
+from tests.oracles import pipeline_mappings as oracle
+from tests.oracles.pipeline_random import mixed
 
 
 def claims(problem: Pipeline) -> None:

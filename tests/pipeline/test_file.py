@@ -10,7 +10,7 @@ import pytest
 from makespan import Interconnect, Pipeline, Stage, read_problem
 from makespan.core.errors import ProblemError
 from makespan.pipeline.file import read, write
-from tests.pipeline.mixed import mixed
+from tests.oracles.pipeline_random import mixed
 
 TOML = """
 kind = "pipeline"

@@ -8,8 +8,8 @@ import pytest
 from makespan import Interconnect, Pipeline, Stage, check, simulate, solve
 from makespan.pipeline.mapping import Mapping, mapping_of, values_of
 from makespan.pipeline.timing import replay, retimed, scheduled
-from tests.oracles import pipeline as oracle
-from tests.pipeline.mixed import mixed
+from tests.oracles import pipeline_mappings as oracle
+from tests.oracles.pipeline_random import mixed
 
 PROBLEM = Pipeline(
     [Stage(4.0, data=2.0), Stage(6.0)], Interconnect(2, rate=1.0, latency=0.5),

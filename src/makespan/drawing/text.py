@@ -73,7 +73,8 @@ def elided_apart(texts: Sequence[str], size: float, width: float) -> list[str]:
             continue
         first = _alike(same)
         last = max(map(len, same)) - _alike({each[::-1] for each in same})
-        room = next(n for n in range(len(text), 0, -1) if text_width(text[:n], size) < width * 0.9)
+        rooms = range(len(text), 0, -1)
+        room = next((n for n in rooms if text_width(text[:n], size) < width * 0.9), 1)
         begin = 0 if last <= room else min(first, max(0, last - room))
         found[index] = f"{'…' * (begin > 0)}{text[begin : begin + room]}…"
     return found

@@ -10,8 +10,12 @@ from makespan import Interconnect, Pipeline
 
 
 def mixed(seed: int) -> Pipeline:
+    """Return the pipeline of a seed."""
+    return random_problem(np.random.default_rng(seed))
+
+
+def random_problem(rng: np.random.Generator) -> Pipeline:
     """Return a small random pipeline; whole numbers where ties are to be met."""
-    rng = np.random.default_rng(seed)
     stages, machines = int(rng.integers(1, 6)), int(rng.integers(1, 5))
     whole = rng.random() < 0.5
 

@@ -130,6 +130,17 @@ def objective(problem: Pipeline, found: Found) -> float:
     }[problem.objective]
 
 
+def covers(problem: Pipeline) -> bool:
+    """Whether every mapping can be tried, and one value is sought."""
+    few = len(problem.stages) <= 6 and len(problem.machines) <= 4
+    return few and problem.objective != "pareto"
+
+
+def best(problem: Pipeline) -> float | None:
+    """Return the least value of all mappings, None where none is allowed."""
+    return min((objective(problem, each) for each in allowed(problem)), default=None)
+
+
 def front(problem: Pipeline) -> list[tuple[float, float]]:
     """Return the pairs of period and latency that no mapping beats in both."""
     points = sorted({each[:2] for each in allowed(problem)})
