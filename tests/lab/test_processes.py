@@ -197,7 +197,8 @@ def test_killed_twice_and_continued(jobs: list[str], tmp_path: Path) -> None:
     done = subprocess.run(call, cwd=tmp_path, capture_output=True, check=True, text=True)
     assert "3,600 rows" in done.stdout
     whole = tmp_path / "whole.csv"
-    subprocess.run([*call, "-o", str(whole)], cwd=tmp_path, capture_output=True, check=True)
+    other = [str(whole) if each == "t.jsonl" else each for each in call]
+    subprocess.run(other, cwd=tmp_path, capture_output=True, check=True)
     assert untimed(read_records(path)) == untimed(read_records(whole))
     assert not [pid for pid in left if Path(f"/proc/{pid}").exists()]
 
