@@ -192,7 +192,10 @@ def register(
 
     def decorate(run: Run) -> Run:
         called = name or run.__name__.replace("_", "-")
-        methods = _REGISTER.setdefault(kind or run.__module__.split(".")[1], {})
+        package, _, room = run.__module__.partition(".")
+        if not kind and (package != "makespan" or not room):
+            raise TypeError(f"{called} is in no folder of a kind: name its kind first")
+        methods = _REGISTER.setdefault(kind or room.partition(".")[0], {})
         methods[called] = Method(
             name=called,
             run=run,
