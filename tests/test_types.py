@@ -49,7 +49,8 @@ PLACES = (*PUBLIC, "makespan.execute.dask", "makespan.execute.mpi")
 FREE = {
     "makespan.Partition": "costs energy first lower upper",  # come in many forms, and are read
     "makespan.partition.Curve": "function",
-    "makespan.execute.dask.Execution": "results",  # what the functions of users return
+    "makespan.execute.Execution": "results",  # what the functions of users return
+    "makespan.execute.dask.Execution": "results",
 }
 """Attributes that may be anything."""
 MEANT = {"to_pandas", "imap"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,7 @@ from makespan.independent.model import (
     checked_counts,
 )
 
+Counts = Literal["equal"] | dict[str, int | list[int]]
 MAX_MACHINES = 10**9
 MACHINES = whole("machines are", high=MAX_MACHINES)
 DURATION = Rule("a duration is 0 or more seconds")
@@ -102,7 +103,7 @@ class IndependentTasks(Pictured):
     preemptive: bool = False
     speeds: Floats | None = None
     release: Floats | None = None
-    counts: Any = None
+    counts: Counts | None = None
     sizes: Floats | None = None
     capacity: Floats | None = None
     names: tuple[str, ...] | None = None
@@ -206,8 +207,10 @@ class IndependentTasks(Pictured):
     def count_limits(self) -> tuple[Integers, Integers]:
         """The least and the greatest number of tasks of each machine."""
         tasks, machines = len(self.durations), self.machine_count
-        told = self.counts or {}
-        if told == "equal":
+        told: dict[str, int | list[int]] = {}
+        if isinstance(self.counts, dict):
+            told = self.counts
+        elif self.counts is not None:
             told = {LEAST: tasks // machines, MOST: -(-tasks // machines)}
         least, most = (
             np.broadcast_to(np.asarray(told.get(name, default), dtype=np.int64), machines)
