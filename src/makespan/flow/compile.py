@@ -63,11 +63,14 @@ SAMPLES: dict[str, tuple[Sample, ...]] = {
             *((True, "time-then-energy"), (True, "energy-then-time"), (True, "pareto")),
         )
     ),
-    "pipeline": tuple(
-        ({"stages": 8, "machines": 4, "objective": objective, "overlap": overlap, **more}, {})
-        for objective in ("period", "latency", "makespan", "pareto")
-        for overlap in (True, False)
-        for more in ({}, {"order": "given"}, {"fastest": 1, "rate": 1e6, "memory_used": 0.1})
+    "pipeline": (
+        ({"stages": 8, "machines": 4}, {"machines": [{} for _ in range(4)]}),
+        *(
+            ({"stages": 8, "machines": 4, "objective": objective, "overlap": overlap, **more}, {})
+            for objective in ("period", "latency", "makespan", "pareto")
+            for overlap in (True, False)
+            for more in ({}, {"order": "given"}, {"fastest": 1, "rate": 1e6, "memory_used": 0.1})
+        ),
     ),
     "reduction": (
         ({"machines": 4, "segments": 5}, {"order": "greedy"}),
