@@ -37,6 +37,11 @@ SIZES: dict[str, tuple[dict[str, Any], ...]] = {
         for resources, tasks in ((3, 20), (100, 10_000))
         for objective in ("makespan", "total")
     ),
+    "pipeline": tuple(
+        {"stages": stages, "machines": machines, "objective": objective}
+        for stages, machines in ((8, 4), (60, 8))
+        for objective in ("period", "latency")
+    ),
     "reduction": tuple(
         {"machines": machines, "segments": segments, "spread": spread, "collective": collective}
         for machines, segments in ((3, 4), (60, 60))
