@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor as Interface, Future
 from functools import partial
 from typing import Any, TypeVar
@@ -54,45 +53,6 @@ class Executor(Interface):
         if self._shutdown:
             raise RuntimeError("cannot schedule new futures after shutdown")
         return self._calls.submit((partial, (partial(fn, **kwargs), *args)))
-
-    def map(
-        self,
-        fn: Callable[..., Returned],
-        *iterables: Iterable[Any],
-        timeout: float | None = None,
-        chunksize: int = 1,
-    ) -> Iterator[Returned]:
-        """Begin all calls; return an iterator of the results in order.
-
-        Parameters
-        ----------
-        fn, iterables
-            As for the built-in ``map``; what the iterables hold is collected at once.
-        timeout
-            Seconds from now, after which ``TimeoutError`` is raised where a result is not there.
-        chunksize
-            Means nothing: chunks are as large as pays.
-
-        Raises
-        ------
-        Exception
-            What a call raised, in its place.
-        """
-        until = None if timeout is None else time.monotonic() + timeout
-        calls = [self.submit(fn, *arguments) for arguments in zip(*iterables, strict=False)]
-
-        def results() -> Iterator[Returned]:
-            try:
-                for number, call in enumerate(calls):
-                    calls[number] = None  # type: ignore[call-overload]
-                    left = None if until is None else max(0.0, until - time.monotonic())
-                    yield call.result(left)
-            finally:
-                for call in calls:
-                    if call is not None:
-                        call.cancel()
-
-        return results()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Begin nothing any more.
