@@ -238,6 +238,7 @@ def test_search_runs_where_a_site_is_opened_as_files(tmp_path: Path) -> None:
 
 def test_the_file_to_copy_is_offered_as_it_is() -> None:
     """Byte by byte, and the page leads to it."""
+    pytest.importorskip("mkdocs")
     hook = module("generate")
     source = ROOT / "src" / "makespan" / "balance.py"
     assert hook.downloads() == {"balance.py": source.read_bytes()}
