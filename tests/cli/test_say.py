@@ -121,6 +121,7 @@ def test_wrapping_keeps_the_words(line: str, width: int) -> None:
         assert len(each) <= width or max(map(len, line.split())) > width // 2 - 8
 
 
+@pytest.mark.thorough
 def test_all_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Long tables end in a count; with --all they are whole, of every kind."""
     for kind, options, more in (

@@ -45,6 +45,7 @@ def test_every_kind_has_samples_that_can_be_made() -> None:
         assert all(problem.kind == name for problem in _compile._samples(kind))
 
 
+@pytest.mark.thorough
 @needs_compiler
 def test_samples_enter_the_kernels(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -60,6 +61,7 @@ def test_samples_enter_the_kernels(
     assert int(out.splitlines()[-1].split()[0]) == len(jit.compiled())
 
 
+@pytest.mark.thorough
 @needs_compiler
 def test_what_compiling_took(tmp_path: Path) -> None:
     """A kernel has the seconds of its own compiling, none where it is found on disk."""

@@ -62,6 +62,7 @@ def test_annealing_claims_nothing_false(seed: int) -> None:
     assert again.schedule.machine.tolist() == result.schedule.machine.tolist()
 
 
+@pytest.mark.thorough
 def test_annealing_beats_the_rules_and_is_near_the_bound() -> None:
     """On tasks whose durations are of one size on all machines, in the limit of its moves."""
     rng = np.random.default_rng(3)

@@ -98,6 +98,7 @@ def test_a_solve_that_dies_is_a_row(dying: list[str]) -> None:
     assert notes["faults"].startswith("its process ended with signal 11: Fatal Python error")
 
 
+@pytest.mark.thorough
 def test_a_solve_that_hangs_is_overdue(dying: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes far more than its limit is ended, and those dealt with it are solved."""
     monkeypatch.setattr(processes, "GRACE", 0.5)
@@ -108,6 +109,7 @@ def test_a_solve_that_hangs_is_overdue(dying: list[str], monkeypatch: pytest.Mon
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system tells no memory")
 def test_a_solve_that_grows_is_out_of_memory(dying: list[str]) -> None:
     """A process that holds more than it may is ended."""

@@ -16,6 +16,7 @@ import pytest
 from makespan.studio.serving import _listening
 from tests.studio.conftest import SERVE, address_of
 from tests.studio.test_service import HARD
+from tests.thorough import few
 
 QUIET = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
 
@@ -48,7 +49,7 @@ def test_other_machines_need_a_token() -> None:
 
 @pytest.mark.usefixtures("usual_signals")
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", few([signal.SIGINT, signal.SIGTERM], 1))
 def test_it_ends_cleanly(number: signal.Signals) -> None:
     """With its processes, though it is at work, and without a word."""
     answers: list[httpx.Response] = []

@@ -194,6 +194,7 @@ def test_processes_get_warm_in_turn() -> None:
     within(warm, size=3)
 
 
+@pytest.mark.thorough
 def test_a_full_queue_refuses() -> None:
     """At once, and says how many wait."""
 

@@ -77,6 +77,7 @@ def soak(address: str, clients: int, each: int) -> tuple[list[Waits], float]:
         return [one.result() for one in asking], time.monotonic() - begun
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system tells no memory")
 @pytest.mark.parametrize(
     ("clients", "each"), [(10, 12), pytest.param(20, 50, marks=pytest.mark.slow)]

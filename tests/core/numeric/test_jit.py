@@ -114,6 +114,7 @@ def worn(count):
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not jit.compiles(), reason="without the compiler, Python counts")
 def test_parts_leave_no_memory_behind() -> None:
     """Whether or not a part counts references, arrays of its loop are freed, and not before."""

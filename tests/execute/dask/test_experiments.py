@@ -48,6 +48,7 @@ def ends_itself(problem, control):
 """
 
 
+@pytest.mark.thorough
 def test_workers_give_the_rows_of_one_process(client: Any, tmp_path: Path) -> None:
     """Files, problems and grids: the same table but for times and order; nothing is left."""
     (tmp_path / "a.toml").write_text(TASKS)
@@ -86,6 +87,7 @@ def test_short_solves_come_in_batches(client: Any) -> None:
     assert len(batches) < 60
 
 
+@pytest.mark.thorough
 def test_a_solve_that_dies_is_a_row(
     cluster: Cluster, killable: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,6 +109,7 @@ def test_a_solve_that_dies_is_a_row(
     assert len(died) == 8
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("large", few([100_000, 1], 1))
 def test_workers_may_be_lost(
     large: int, cluster: Cluster, killable: Any, monkeypatch: pytest.MonkeyPatch

@@ -52,6 +52,7 @@ def test_a_dead_worker_s_chunks_are_given_to_others(cluster: Cluster, killable: 
     assert tasks_left(killable) == []
 
 
+@pytest.mark.thorough
 def test_a_dead_worker_is_planned_around(cluster: Cluster, killable: Any) -> None:
     """What it had goes to the others."""
     data = functions.rows(4000)
@@ -97,6 +98,7 @@ def test_a_worker_that_joins_takes_part(growing: tuple[Any, Any]) -> None:
     assert workers_of(execution) == {"0", "1"}
 
 
+@pytest.mark.thorough
 def test_a_worker_that_stops_is_not_waited_for(cluster: Cluster, killable: Any) -> None:
     """In the end, others do what it has; nothing is left behind when it goes on."""
     data = list(range(300))
@@ -129,6 +131,7 @@ def test_what_is_done_twice_comes_once(client: Any, monkeypatch: pytest.MonkeyPa
         dask.map(functions.fails_on_seven, range(100), client, progress=False)
 
 
+@pytest.mark.thorough
 def test_an_item_that_kills_workers_is_given_up(
     cluster: Cluster, killable: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +143,7 @@ def test_an_item_that_kills_workers_is_given_up(
     assert caught.value.execution.results == [0, 1, None, 3, 4]
 
 
+@pytest.mark.thorough
 def test_all_workers_gone_is_an_error_with_what_there_is(
     cluster: Cluster, killable: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +251,7 @@ def test_without_a_worker_measuring_fails_and_a_map_waits() -> None:
         timer.join()
 
 
+@pytest.mark.thorough
 def test_one_worker_does_it_all() -> None:
     """There is nothing to divide, and it works."""
     with star_of([Link()]) as one, Client(one.address, set_as_default=False) as own:

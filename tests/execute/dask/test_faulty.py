@@ -9,6 +9,8 @@ import pytest
 from makespan.execute.dask.cluster import workers
 from tests.execute.faulty import CLUSTER_FAULTS, PHASES, WHATS, WORKER_FAULTS, Faulty
 
+pytestmark = pytest.mark.thorough  # a kill that costs nothing is among the fast tests of faults
+
 
 @pytest.fixture(scope="module")
 def faulty() -> Iterator[Faulty]:

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from tests.execute.mpi.launch import PROGRAMS, launch, started
+from tests.thorough import few
 
 
 def ended(process):
@@ -26,11 +27,14 @@ def ended(process):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize(
     ("how", "told"),
-    [
-        ("raise", ["rank 1 failed; all ranks end", "LookupError: on purpose"]),
-        ("kill", []),
-        ("wait", ["interrupted; all ranks end"]),
-    ],
+    few(
+        [
+            ("raise", ["rank 1 failed; all ranks end", "LookupError: on purpose"]),
+            ("kill", []),
+            ("wait", ["interrupted; all ranks end"]),
+        ],
+        1,
+    ),
 )
 def test_one_rank_ends_all(how, told):
     """All processes are gone soon after, and what rank it was, and why, is said."""
@@ -49,6 +53,7 @@ def test_one_rank_ends_all(how, told):
         time.sleep(0.05)
 
 
+@pytest.mark.thorough
 def test_what_a_collective_raises_ends_all():
     """An exception in the midst of one, on one rank, is told with its rank."""
     done = launch(3, PROGRAMS / "failing.py", timeout=60)
@@ -58,7 +63,7 @@ def test_what_a_collective_raises_ends_all():
 
 
 @pytest.mark.parametrize(
-    ("how", "calls"), [("exit", "5 calls"), ("shared", "5 calls"), ("skip", "9 calls")]
+    ("how", "calls"), few([("exit", "5 calls"), ("shared", "5 calls"), ("skip", "9 calls")], 1)
 )
 def test_a_rank_that_leaves_is_not_waited_for(how, calls):
     """By ``sys.exit``, or at the program's end after a call less: who waits names it."""
@@ -68,6 +73,7 @@ def test_a_rank_that_leaves_is_not_waited_for(how, calls):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_ranks_may_end_one_after_another():
     """Whoever has made all calls is waited for by nobody."""
     done = launch(3, PROGRAMS / "leaving.py", "normal", timeout=60)

@@ -16,6 +16,7 @@ def right(ranks, length, timeout=120):
     assert json.loads(done.stdout) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ranks", few([3, 1, 4], 1))
 def test_prepared_plans_give_what_numpy_gives(ranks):
     """All types and operations, in place, other roots, orders, and refusals."""

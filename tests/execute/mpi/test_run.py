@@ -75,6 +75,7 @@ def test_one_rank_alone(tmp_path):
     assert "equal to the bit" in done.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("ranks", "extra", "message"),
     [
@@ -101,6 +102,7 @@ def test_plans_of_other_kinds_are_refused(tmp_path):
     assert "is of kind 'divisible'; MPI carries out plans of kind 'reduction'" in done.stderr
 
 
+@pytest.mark.thorough
 def test_examples_run(tmp_path, monkeypatch):
     """Those of all public names, on three ranks."""
     monkeypatch.chdir(tmp_path)

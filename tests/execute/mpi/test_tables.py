@@ -95,6 +95,7 @@ def test_rows_of_a_table():
     assert plan.schedule.words()[first[1].row] == "send"
 
 
+@pytest.mark.thorough
 def test_every_row_stands_in_one_table():
     """The rows of all tables are those of the schedule, each once, on the machine of the row."""
     rng = np.random.default_rng(3)

@@ -17,6 +17,7 @@ from tests.execute.mpi.launch import launch
 from tests.execute.pools import pools
 
 
+@pytest.mark.thorough
 def test_ranks_of_mpi_are_a_pool() -> None:
     """Whatever mpi4py.futures has started; they are free again afterwards."""
     pytest.importorskip("mpi4py")

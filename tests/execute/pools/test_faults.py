@@ -103,6 +103,7 @@ execute.map(nap, range(100_000), on=2, progress=told)
 """
 
 
+@pytest.mark.thorough
 def test_processes_end_with_the_client() -> None:
     """Also where that is killed."""
     with subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True) as run:

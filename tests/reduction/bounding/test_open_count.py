@@ -33,7 +33,7 @@ def test_bounds_hold_for_every_count(collective):
         problem = random_open(rng, int(rng.integers(2, 5)), collective)
         bound = lower_bound(problem).value
         for count in (1, 2, 3, 5):
-            plan = solve(problem.with_segments(count), time_limit=0.3)
+            plan = solve(problem.with_segments(count), time_limit=0.1)
             assert bound <= plan.makespan * (1 + 1e-9)
 
 

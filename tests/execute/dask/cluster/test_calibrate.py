@@ -27,6 +27,7 @@ def calibration(star: Any) -> Calibration:
         return calibrate(functions.slept, sample, own, batched=True, time_limit=0.5)
 
 
+@pytest.mark.thorough
 def test_nothing_is_faster_than_the_truth(calibration: Calibration) -> None:
     """Other work only slows down: a chunk takes what the link and the sleeping take, or more."""
     assert [worker.name for worker in calibration.workers] == ["w1", "w2", "w3"]

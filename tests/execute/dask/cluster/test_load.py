@@ -105,6 +105,7 @@ def nap(item: int) -> int:
     return item
 
 
+@pytest.mark.thorough
 def test_a_cluster_that_adapts_grows(empty: tuple[Any, Any]) -> None:
     """From nothing, to as many workers as may be; and what they do is done."""
     cluster, client = empty
@@ -114,6 +115,7 @@ def test_a_cluster_that_adapts_grows(empty: tuple[Any, Any]) -> None:
     assert len(execution.platform.workers) == 2
 
 
+@pytest.mark.thorough
 def test_who_is_retired_in_the_middle_loses_nothing(empty: tuple[Any, Any]) -> None:
     """Its chunks go to others, and nobody is blamed."""
     cluster, client = empty

@@ -41,6 +41,7 @@ def imported() -> bool:
     return bool(makespan)
 
 
+@pytest.mark.thorough
 def test_makespan_is_not_there(bare_client: Any) -> None:
     """So what the other tests say is true."""
     with pytest.raises(Exception, match=r"No module named .makespan"):
@@ -85,6 +86,7 @@ def test_graphs_run_there(bare_client: Any) -> None:
         assert len(execution.schedule) >= 7
 
 
+@pytest.mark.thorough
 def test_a_worker_that_joins_gets_the_code(bare: Cluster, bare_client: Any) -> None:
     """Before it gets any work."""
     found = dask.imap(functions.slow_square, range(500), bare_client)
