@@ -76,6 +76,7 @@ SHORTER: dict[str, Any] = {
     "auto milp --sizes 100 1000 1e5": "auto --sizes 10 --limit 0.3",
     "--time-limit 10|time_limit = 10 ": lambda found: found[0].replace("10", "0.2"),
     "--length 1000000": "--length 10000",
+    r"makespan compile\n": "makespan compile --help\n",  # tests/flow/test_compile.py does it
     r"(makespan.*?) +# infeasible.*": r"\1 || [ $? = 3 ]",
     r".*(--replay|--smaller|--report).*\n": "",  # kept cases, and the page itself
     r".*(venv|mkdocs serve).*\n": "",  # .ci/run does
