@@ -14,6 +14,7 @@ from benchmarks.headlines import headlines
 ALONE = (
     *(
         "affine_star",
+        "board_eplb",
         "boards",
         "closed_forms",
         "collectives",

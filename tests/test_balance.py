@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import random
 import subprocess
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from benchmarks import board_eplb
 from makespan import IndependentTasks, balance as one_file, solve
 from makespan.balance import balance, get_seqlen_balanced_partitions, rebalance_experts
 from makespan.independent import micro_batches, place_experts
@@ -334,3 +336,25 @@ def test_numbers_of_other_types_are_weights():
     assert balance([np.int64(3), np.float32(1), np.int32(2)], 2) == balance([3, 1, 2], 2)
     with pytest.raises(ValueError, match=r"weights\[1\]: '2' is not allowed"):
         balance([1, "2"], 2)
+
+
+def test_the_board_of_experts_reads_recorded_loads_and_bounds_every_placement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sums of steps, and no numbers of replicas have less than the bound, by enumeration."""
+    rng = np.random.default_rng(3)
+    steps = rng.integers(0, 9, (5, 2, 4)).tolist()
+    path = tmp_path / "expert-load.json"
+    path.write_text(json.dumps({"load_history": [{"logical_expert_load": one} for one in steps]}))
+    monkeypatch.setattr(board_eplb, "STEPS", 2)
+    sums = list(board_eplb.recorded(path))
+    assert [each.tolist() for each in sums[:2]] == [
+        np.add(steps[0], steps[1]).tolist(),
+        np.add(steps[2], steps[3]).tolist(),
+    ]
+    assert sums[2].tolist() == steps[4]
+    monkeypatch.setattr(board_eplb, "SLOTS", 7)
+    for loads in rng.integers(1, 30, (20, 1, 4)).astype(float):
+        counts = [each for each in itertools.product(range(1, 5), repeat=4) if sum(each) == 7]
+        optimum = min((loads[0] / each).max() for each in counts)
+        assert board_eplb.least(loads)[0] == optimum

@@ -85,6 +85,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.usefixtures("usual_signals")
 def test_ctrl_c_leaves_nothing() -> None:
     """The processes have ended when the interrupt is raised."""
     run = subprocess.run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from dask import delayed
 
 from makespan import InputError
 from makespan.execute.dask import compute, measure
+from makespan.execute.dask.graphs import work
 from makespan.execute.dask.graphs.work import work_of
 from tests.execute.dask.graphs import graphs
 from tests.execute.dask.graphs.test_work import computed
@@ -182,3 +184,22 @@ def test_a_graph_has_keys_and_a_collection_has_none(client: Any) -> None:
     with pytest.raises(InputError, match="keys: belong to a graph"):
         compute(weather(), client, keys="t")
     assert compute(graphs.raw_tree(), client, keys="sum", progress=False).results == 10
+
+
+@pytest.mark.filterwarnings("ignore:Computing mixed collections")
+def test_no_thread_works_expressions_out_beside_the_caller(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each would hold a lock of Dask's classes that the other waits for, before Python 3.12."""
+    threads, optimised = [], work._optimised
+
+    def noted(*arguments: Any) -> Any:
+        threads.append(threading.current_thread())
+        return optimised(*arguments)
+
+    monkeypatch.setattr(work, "LOCKS", True)
+    monkeypatch.setattr(work, "_optimised", noted)
+    frame = dd.from_pandas(pd.DataFrame({"a": range(40), "b": 1.5}), npartitions=4)
+    for _ in range(2):
+        compute(frame.groupby("a").b.sum(), client, progress=False)
+    assert set(threads) == {threading.main_thread()}

@@ -200,6 +200,7 @@ class _Job:
         execution = self._as_it_is(why)
         if self._teaches(execution):
             if known is None or known.due:
+                self.work.prepare_for_threads()
                 self._in_background(alike, lambda: self._learn(alike, execution, time_limit))
             else:
                 known.seen += 1

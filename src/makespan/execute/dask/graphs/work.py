@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -19,6 +20,13 @@ from makespan.core.system.startup import optional
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.model.graph_objects import key_name, sorted_by
 
+LOCKS = sys.version_info < (3, 12)
+"""Whether a cached property locks all objects of its class while it is made.
+
+Expressions take such locks inside each other. A thread of ours that works tasks out and the
+caller's, which makes its next dataframe, would each wait for what the other holds, without end.
+"""
+
 
 class Work:
     """What is asked for; the tasks that make it are worked out when they are needed.
@@ -31,6 +39,8 @@ class Work:
         Hands all to Dask's scheduler as Dask itself would; the futures of the wanted results.
     likeness
         Something that is told quickly, and the same for what looks alike.
+    locks
+        Whether the tasks come of expressions, as those of dataframes do.
     """
 
     def __init__(
@@ -39,8 +49,11 @@ class Work:
         packed: Callable[[Sequence[Any]], Any],
         handed: Callable[[Any], list[Any]],
         likeness: Callable[[], Hashable],
+        *,
+        locks: bool = False,
     ) -> None:
         self._tasks, self.packed, self.handed, self.likeness = tasks, packed, handed, likeness
+        self._locks = locks and LOCKS
 
     @cached_property
     def _needed(self) -> tuple[dict[Any, Any], tuple[Any, ...]]:
@@ -51,6 +64,11 @@ class Work:
     def nodes(self) -> dict[Any, Any]:
         """The tasks by key, only those needed, in an order that does not depend on hashes."""
         return self._needed[0]
+
+    def prepare_for_threads(self) -> None:
+        """Work the tasks out now where another thread may not, see :data:`LOCKS`."""
+        if self._locks:
+            _ = self._needed
 
     @property
     def keys(self) -> tuple[Any, ...]:
@@ -124,6 +142,7 @@ def work_of(collection: Any, keys: Any = None, *, optimize_graph: bool = True) -
     """
     optional("dask._task_spec")
     optional("dask._expr")
+    from dask._expr import Expr
     from dask.base import is_dask_collection, unpack_collections
 
     if keys is not None:
@@ -148,6 +167,7 @@ def work_of(collection: Any, keys: Any = None, *, optimize_graph: bool = True) -
         packed,
         lambda client: list(client.compute(many, optimize_graph=optimize_graph)),
         lambda: (optimize_graph, *map(_likeness, many)),
+        locks=any(isinstance(getattr(one, "expr", None), Expr) for one in many),
     )
 
 
