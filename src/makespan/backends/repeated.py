@@ -22,14 +22,8 @@ class Unsolved(ArithmeticError):
 class Repeated:
     """A minimisation ``cost @ x`` with ``low <= matrix @ x <= high`` and ``0 <= x <= upper``.
 
-    Each solve starts from the basis of the one before, which small changes leave nearly right.
-
-    Parameters
-    ----------
-    cost
-        (n,): the share of each variable in the objective.
-    low
-        (m,): the lower sides of the rows; they stay.
+    ``cost`` (n,) and ``low`` (m,) stay. Each solve starts from the basis of the one before, which
+    small changes leave nearly right.
 
     >>> programme = Repeated([1.0, 2.0], [3.0])
     >>> programme.solve(np.array([[1.0, 1.0]]), np.array([3.0]), np.array([2.0, np.inf]))
@@ -52,10 +46,7 @@ class Repeated:
     def solve(self, matrix: Floats, high: Floats, upper: Floats) -> float:
         """Return the least value, infinite where there is none.
 
-        Raises
-        ------
-        Unsolved
-            Where HiGHS does not say.
+        Raises Unsolved where HiGHS does not say.
         """
         if self._highs is None:
             self._begin(matrix, high, upper)
@@ -126,14 +117,8 @@ def begun(tolerance: float = TOLERANCE) -> tuple[Any, Any]:
 class CuttingPlanes:
     """A minimisation ``cost @ x`` with ``0 <= x <= upper``, and rows that are added.
 
-    Each solve starts from the basis of the one before.
-
-    Parameters
-    ----------
-    cost, upper
-        (n,): the share of each variable in the objective, and its limit.
-
-    ``duals`` are, of the rows at the last solve, what the least value gains as a side rises by 1.
+    Each solve starts from the basis of the one before. ``duals`` are, of the rows at the last
+    solve, what the least value gains as a side rises by 1.
 
     >>> programme = CuttingPlanes([1.0, 2.0], [np.inf, np.inf])
     >>> programme.row([0, 1], [1.0, 1.0], low=3.0)
@@ -174,10 +159,7 @@ class CuttingPlanes:
     def solve(self) -> Floats:
         """Return the variables at the least value.
 
-        Raises
-        ------
-        Unsolved
-            Where HiGHS has no optimum.
+        Raises Unsolved where HiGHS has no optimum.
         """
         self._highs.run()
         if self._highs.getModelStatus() != self._optimal:

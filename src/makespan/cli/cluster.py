@@ -41,10 +41,7 @@ batched = click.option(
 def find_function(name: str) -> Callable[[Any], Any]:
     """Return the function called ``package.module:name``; the current folder is searched, too.
 
-    Raises
-    ------
-    InputError
-        If there is none.
+    Raises InputError if there is none.
     """
     from importlib import import_module
 
@@ -71,11 +68,7 @@ def read_data(path: str) -> Any:
 
     ``.npy`` holds an array, whose rows are the items; ``.json`` a list; any other file is text,
     whose lines are the items. Of a folder, the files are the items, by name.
-
-    Raises
-    ------
-    FileError
-        If it can't be read.
+    Raises FileError if it can't be read.
     """
     import numpy as np
 
@@ -103,10 +96,7 @@ def read_data(path: str) -> Any:
 def write_results(results: Any, path: str) -> None:
     """Write the results of a run, as ``.json`` or ``.npy``.
 
-    Raises
-    ------
-    FileError
-        If the file can't hold or get them.
+    Raises FileError if the file can't hold or get them.
     """
     from io import BytesIO
 
@@ -137,12 +127,7 @@ def _plain(value: Any) -> Any:
 def connected(address: str) -> Iterator[Any]:
     """Give a client of the scheduler.
 
-    Raises
-    ------
-    InputError
-        If that is not an address.
-    ExecutionError
-        If it does not answer.
+    Raises InputError if that is not an address; ExecutionError if it does not answer.
     """
     package = optional("distributed")
     if not address.rpartition(":")[2].isdigit():

@@ -36,32 +36,16 @@ class Groups:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Nodes:
-    """The boxes, in columns; what is left out is empty, and ``item`` the index of the box.
+    """The boxes, in columns; what is left out is empty, and ``item`` the index of the box."""
 
-    Parameters
-    ----------
-    label, note
-        What is written in a box, and below it there, smaller.
-    bold
-        Whether it has a thick outline.
-    bar
-        Whether it is a bus: a bar as long as what is linked to it.
-    item
-        The task or machine that it stands for.
-    layer
-        Its layer, where that is known; edges lead to higher ones.
-    x, y
-        Where it stands, in any unit, where that is known.
-    """
-
-    label: Sequence[str]
-    note: Sequence[str] = ()
-    bold: Flags | None = None
-    bar: Flags | None = None
-    item: Integers | None = None
-    layer: Integers | None = None
-    x: Floats | None = None
-    y: Floats | None = None
+    label: Sequence[str]  # what is written in a box
+    note: Sequence[str] = ()  # below it there, smaller
+    bold: Flags | None = None  # whether it has a thick outline
+    bar: Flags | None = None  # whether it is a bus: a bar as long as what is linked to it
+    item: Integers | None = None  # the task or machine that it stands for
+    layer: Integers | None = None  # its layer, where that is known; edges lead to higher ones
+    x: Floats | None = None  # where it stands, in any unit, where that is known
+    y: Floats | None = None  # the same
 
     def __len__(self) -> int:
         return len(self.label)
@@ -89,40 +73,18 @@ class Edges:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Diagram:
-    """Boxes, and the lines between them.
-
-    Parameters
-    ----------
-    nodes, edges
-        What is drawn.
-    title
-        The title.
-    groups
-        The colours of the boxes; the outline alone where there are none.
-    stands_for
-        What an item of a box is: ``task`` or ``machine``.
-    carries
-        What an item of a line is: ``edge`` or ``activity``.
-    bold, dashed
-        What bold and dashed lines mean, for the legend.
-    notes
-        Lines below.
-    members
-        The items of each box, where a box stands for many.
-    landscape
-        Whether layers stand from left to right, whatever their shape; for slides.
-    """
+    """Boxes, and the lines between them."""
 
     nodes: Nodes
     edges: Edges
     title: str = ""
-    groups: Groups | None = None
-    stands_for: str = "task"
-    carries: str = "edge"
-    bold: str = ""
-    dashed: str = ""
-    notes: tuple[str, ...] = ()
-    members: Sequence[Integers] = ()
+    groups: Groups | None = None  # the colours of the boxes; the outline alone where there are none
+    stands_for: str = "task"  # what an item of a box is: ``task`` or ``machine``
+    carries: str = "edge"  # what an item of a line is: ``edge`` or ``activity``
+    bold: str = ""  # what bold lines mean, for the legend
+    dashed: str = ""  # what dashed ones mean
+    notes: tuple[str, ...] = ()  # lines below
+    members: Sequence[Integers] = ()  # the items of each box, where a box stands for many
     landscape: bool = False
 
     def items_of(self, node: int) -> list[int]:

@@ -39,33 +39,15 @@ CP_SAT = Need("CP-SAT", lambda problem: missing("ortools"), library=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A registered method.
+    """A registered method."""
 
-    Parameters
-    ----------
-    name
-        Its name in the literature.
-    run
-        ``(problem, control, *, options) -> Solution``; keyword-only parameters are its options.
-    needs
-        What it needs of a problem; it applies where all are met.
-    proves
-        The theorem or certificate behind ``optimal``; None if it never claims that.
-    reach
-        The sizes up to which ``auto`` hands it a problem; a call by name may ask for more.
-    published
-        Kept for comparison: ``auto`` never picks it.
-    complexity, source
-        For the reader.
-    """
-
-    name: str
-    run: Callable[..., Solution]
-    needs: tuple[Need, ...] = ()
+    name: str  # its name in the literature
+    run: Callable[..., Solution]  # ``(problem, control, *, options) -> Solution``
+    needs: tuple[Need, ...] = ()  # what it needs of a problem; it applies where all are met
     reach: tuple[Need, ...] = ()
     proves: str | None = None
-    published: bool = False
-    complexity: str
+    published: bool = False  # kept for comparison: ``auto`` never picks it
+    complexity: str  # for the reader, as ``source``
     source: str
 
     @property

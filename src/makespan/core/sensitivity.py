@@ -15,24 +15,12 @@ WHOLE_PROBLEM = "(problem)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """By how much the objective changes per unit of one number of the problem.
+    """By how much the objective changes per unit of one number of the problem."""
 
-    Parameters
-    ----------
-    machine
-        Whose number it is; empty where it is one of the whole problem, such as the load.
-    cost
-        What it is called in files: ``"send.per_unit"``.
-    value
-        What it is now.
-    change
-        Of the objective, per unit that the number rises by; where it can't rise, that it falls by.
-    """
-
-    machine: str
-    cost: str
-    value: float
-    change: float
+    machine: str  # whose number it is; empty for one of the whole problem, such as the load
+    cost: str  # what it is called in files: ``"send.per_unit"``
+    value: float  # what it is now
+    change: float  # of the objective, as the number rises by 1; where it can't rise, falls by 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,8 +50,8 @@ def generate(
 ) -> DivisibleLoad:
     """Return a problem whose workers differ in speed and bandwidth.
 
-    Costs per unit are drawn log-uniformly: the logarithm is uniform, so that slow and fast ones
-    are alike in number.
+    Costs per unit are drawn log-uniformly: the logarithm is uniform, so that slow and fast ones are
+    alike in number.
 
     Parameters
     ----------
@@ -83,10 +83,7 @@ def generate(
     sources
         How many sources there are of that topology; each holds an equal part of the load.
 
-    Raises
-    ------
-    ProblemError
-        With every option that is not allowed.
+    Raises ProblemError with every option that is not allowed.
 
     >>> problem = generate(np.random.default_rng(0), workers=3, heterogeneity=1.0)
     >>> problem.platform.compute_per_unit.tolist()

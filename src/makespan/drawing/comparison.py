@@ -34,24 +34,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Methods on one problem.
-
-    Parameters
-    ----------
-    title
-        The title.
-    what
-        What the bars measure, such as ``makespan (s)``.
-    entries
-        The methods, from top to bottom.
-    bound
-        The bound on the values; None for none.
-    """
+    """Methods on one problem."""
 
     title: str
-    what: str
-    entries: tuple[Entry, ...]
-    bound: float | None = None
+    what: str  # what the bars measure, such as ``makespan (s)``
+    entries: tuple[Entry, ...]  # from top to bottom
+    bound: float | None = None  # the bound on the values; None for none
 
     @property
     def horizon(self) -> float:
@@ -172,21 +160,11 @@ SHADES = ("#08306B", "#08519C", "#2171B5", "#4292C6", "#6BAED6", "#9ECAE1", "#C6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """How often methods were near the best.
-
-    Parameters
-    ----------
-    title
-        The title.
-    thresholds
-        Distances to the best, rising, as they are shown: ``best``, ``1 %``.
-    shares
-        For each method, the share of the problems on which it was within each threshold.
-    """
+    """How often methods were near the best."""
 
     title: str
-    thresholds: tuple[str, ...]
-    shares: tuple[tuple[str, tuple[float, ...]], ...]
+    thresholds: tuple[str, ...]  # distances to the best, rising, as they are shown: ``1 %``
+    shares: tuple[tuple[str, tuple[float, ...]], ...]  # by method: of the problems, within each
 
     @property
     def part(self) -> Part:

@@ -19,11 +19,8 @@ from makespan.execute.dealing.items import Inbox
 class Calls:
     """One job whose items are calls, as they are submitted; it begins with the first.
 
-    Parameters
-    ----------
-    begun
-        Gives the place and the job of a function :func:`makespan.execute.remote.called` over the
-        calls: once there is one, as that shows what they are like.
+    ``begun`` gives the place and the job of a function :func:`makespan.execute.remote.called` over
+    the calls: once there is one, as that shows what they are like.
     """
 
     def __init__(self, begun: Callable[[Inbox], AbstractContextManager[tuple[Any, Any]]]) -> None:

@@ -162,14 +162,10 @@ def compared(
 
 
 class Background:
-    """A job that runs in a thread, until it is done or stopped.
+    """A job that runs in a thread at a place, until it is done or stopped.
 
-    Parameters
-    ----------
-    place, job
-        Where it runs, and what. Where the job keeps its results is its own affair.
-    ended
-        Called in the thread, at the end.
+    Where the job keeps its results is its own affair. ``ended`` is called in the thread, at the
+    end.
     """
 
     def __init__(self, place: Place, job: Job, ended: Callable[[], object]) -> None:

@@ -30,10 +30,7 @@ class Measurement(Displayable):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that was measured to a file (``.json``), for :meth:`read`.
 
-        Raises
-        ------
-        FileError
-            If the suffix is another, or the file can't be written.
+        Raises FileError if the suffix is another, or the file can't be written.
         """
         from makespan.flow.files.files import refuse_suffix
 
@@ -45,10 +42,8 @@ class Measurement(Displayable):
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read what :meth:`save` wrote.
 
-        Raises
-        ------
-        FileError
-            If the file can't be read or holds no calibration; with every mistake found.
+        Raises FileError if the file can't be read or holds no calibration; with every mistake
+        found.
         """
         from pydantic import TypeAdapter, ValidationError
 
@@ -79,10 +74,7 @@ class Measurement(Displayable):
     def given(cls, calibration: Any) -> Self:
         """Return a calibration, or the one in a file.
 
-        Raises
-        ------
-        InputError
-            If it is something else.
+        Raises InputError if it is something else.
         """
         if isinstance(calibration, (str, os.PathLike)):
             return cls.read(calibration)

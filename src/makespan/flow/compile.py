@@ -107,10 +107,7 @@ def compile_ahead(tell: Tell = lambda kind, done, count: None) -> tuple[jit.Comp
     tuple of Compiled
         Every kernel, for how many signatures it is compiled, and what that took.
 
-    Raises
-    ------
-    MakespanError
-        If the cache can't be written.
+    Raises MakespanError if the cache can't be written.
     """
     try:
         with first_use.lock():

@@ -73,12 +73,8 @@ def methods(problem_or_kind: Problem | str) -> Methods:
 def generate(kind: str, *, seed: int = 0, options: Mapping[str, Any] | None = None) -> Problem:
     """Return a random problem of a kind; the same seed and options give the same problem.
 
-    Raises
-    ------
-    ProblemError
-        If there is no such kind, or the options are not allowed.
-    InputError
-        If the kind's generator has no such option.
+    Raises ProblemError if there is no such kind, or the options are not allowed; InputError if the
+    kind's generator has no such option.
 
     >>> generate("independent", seed=1, options={"tasks": 3}).durations.shape
     (3,)

@@ -129,10 +129,7 @@ def solve_controlled(
 def refereed(problem: Problem, solution: Solution, method: str) -> Result:
     """Return the result of a plan that was made elsewhere: re-timed, refereed and bounded.
 
-    Raises
-    ------
-    InvalidSchedule
-        If the referee refuses it.
+    Raises InvalidSchedule if the referee refuses it.
     """
     found = Found(method=method, solution=solution, options={})
     return _result(kind_of(problem), problem, Control(), found)

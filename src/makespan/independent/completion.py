@@ -25,12 +25,7 @@ class Unfinished(Exception):
 class Completion:
     """Packs durations, whole numbers, on machines that each have the same ``capacity``.
 
-    Parameters
-    ----------
-    capacity
-        What the durations on one machine may add up to.
-    budget
-        So many ways to fill a machine are tried at most.
+    At most ``budget`` ways to fill a machine are tried.
 
     >>> Completion(8, 100, Control()).packed((4, 4, 4, 4, 3, 2), 3)
     [(4, 4), (4, 4), (3, 2)]
@@ -48,11 +43,7 @@ class Completion:
         """Return the tasks of each machine, or None where they don't fit.
 
         ``tasks`` are their durations, above 0, the longest first.
-
-        Raises
-        ------
-        Unfinished
-            Where the budget or the time is spent before that is known.
+        Raises Unfinished where the budget or the time is spent before that is known.
         """
         spare = machines * self.capacity - sum(tasks)
         if spare < 0 or (tasks and tasks[0] > self.capacity):

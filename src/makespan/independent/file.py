@@ -63,10 +63,7 @@ class IndependentForm(ProblemForm):
 def read(data: Mapping[str, Any]) -> IndependentTasks:
     """Build the problem from the contents of a file.
 
-    Raises
-    ------
-    ProblemError
-        With every mistake found, each with its place in the file.
+    Raises ProblemError with every mistake found, each with its place in the file.
 
     >>> read({"kind": "independent", "machines": 2, "durations": [3, 2.5]}).machine_count
     2

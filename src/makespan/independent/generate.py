@@ -84,10 +84,7 @@ def generate(
     equal_counts
         Whether all machines run equally many tasks, but for one.
 
-    Raises
-    ------
-    ProblemError
-        With every option that is not allowed.
+    Raises ProblemError with every option that is not allowed.
 
     >>> tasks = generate(np.random.default_rng(0), machines=2, distribution="triplets", mean=100)
     >>> float(tasks.durations.sum()), len(tasks.durations)

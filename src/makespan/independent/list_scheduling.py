@@ -26,11 +26,7 @@ def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Sched
     ``seconds`` are their durations. Tasks of duration 0 are left out: they take no machine's time.
     Where there are releases, the first of the tasks that are there is next. Where there are limits,
     a machine that may not take the task is passed over.
-
-    Raises
-    ------
-    NoPlace
-        Where all machines are passed over.
+    Raises NoPlace where all machines are passed over.
 
     Complexity: O(n log m).
     """
@@ -117,10 +113,7 @@ def first_plan_if_any(problem: IndependentTasks, control: Control) -> Schedule |
 def by_longest(problem: IndependentTasks) -> Schedule:
     """Return the plan of LPT; where sizes stop that, of the largest first, by size.
 
-    Raises
-    ------
-    NoPlace
-        Where that is stopped, too.
+    Raises NoPlace where that is stopped, too.
     """
     try:
         return greedy(problem, *longest_first(problem))

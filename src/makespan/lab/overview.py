@@ -38,35 +38,19 @@ NARROWEST, WIDEST = 1.5, 30.0
 
 
 class MethodRow(NamedTuple):
-    """How one method did on the cases of one family.
+    """How one method did on the cases of one family."""
 
-    Parameters
-    ----------
-    family, method
-        Which; ``all`` for all cases together.
-    solves, plans, proved
-        How many solves there are, how many brought a plan, and proved it optimal.
-    wins
-        On how many cases no other method did better.
-    mean_ratio, worst_ratio
-        Its makespans over the best ones: geometric mean and largest; NaN without a plan.
-    mean_gap, worst_gap
-        Of its plans; NaN where no bound is known.
-    seconds
-        In all.
-    """
-
-    family: str
+    family: str  # ``all`` for all cases together
     method: str
-    solves: int
-    plans: int
-    proved: int
-    wins: int
-    mean_ratio: float
-    worst_ratio: float
-    mean_gap: float
+    solves: int  # how many there are
+    plans: int  # how many of them brought a plan
+    proved: int  # how many proved it optimal
+    wins: int  # on how many cases no other method did better
+    mean_ratio: float  # of its makespans to the best ones: geometric mean; NaN without a plan
+    worst_ratio: float  # the largest
+    mean_gap: float  # of its plans; NaN where no bound is known
     worst_gap: float
-    seconds: float
+    seconds: float  # in all
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -26,45 +26,24 @@ NOTHING = np.nan
 class Rows:
     """What each method reached on each case, an instance with a seed: cases × methods.
 
-    Parameters
-    ----------
-    methods
-        Their names, with options.
-    instances, seeds
-        Of each case.
-    families, family
-        Names of families of instances, and which of them each case belongs to: the folder of a
-        file, or what was asked of a generator without the seed.
-    sizes
-        Of each case; 0 where it is unknown.
-    there
-        Whether there is a row.
-    makespan, gap, seconds
-        What it says; NaN where there is nothing, and in all but ``seconds`` without a plan.
-    proved
-        Whether the plan is proved optimal.
-    statuses
-        How often each method ended in which other way than with a plan.
-    twice
-        Rows that came again for a solve, and replaced what stood before.
-    assumed
-        Instances whose machines were assumed.
+    A family of instances is the folder of a file, or what was asked of a generator without the
+    seed.
     """
 
-    methods: tuple[str, ...]
-    instances: tuple[str, ...]
-    seeds: tuple[int, ...]
-    families: tuple[str, ...]
-    family: Integers
-    sizes: Integers
-    there: NDArray[np.bool_]
-    makespan: Floats
-    gap: Floats
-    seconds: Floats
-    proved: NDArray[np.bool_]
-    statuses: tuple[dict[str, int], ...]
-    twice: int
-    assumed: int = 0
+    methods: tuple[str, ...]  # their names, with options
+    instances: tuple[str, ...]  # of each case
+    seeds: tuple[int, ...]  # of each case
+    families: tuple[str, ...]  # their names
+    family: Integers  # which of them each case belongs to
+    sizes: Integers  # of each case; 0 where it is unknown
+    there: NDArray[np.bool_]  # whether there is a row
+    makespan: Floats  # NaN without a plan
+    gap: Floats  # NaN where none is known
+    seconds: Floats  # NaN where there is no row
+    proved: NDArray[np.bool_]  # whether the plan is proved optimal
+    statuses: tuple[dict[str, int], ...]  # how often each method ended otherwise than with a plan
+    twice: int  # rows that came again for a solve, and replaced what stood before
+    assumed: int = 0  # instances whose machines were assumed
 
     @property
     def best(self) -> Floats:

@@ -99,10 +99,7 @@ def generate(
     objective
         The objective of the problem; the pairs and the front need ``energy``.
 
-    Raises
-    ------
-    ProblemError
-        With every option that is not allowed.
+    Raises ProblemError with every option that is not allowed.
 
     >>> problem = generate(np.random.default_rng(0), resources=2, tasks=3, family="convex")
     >>> problem.choices.structure()

@@ -136,10 +136,7 @@ class PipelineForm(ProblemForm):
 def read(data: Mapping[str, Any]) -> Pipeline:
     """Build the problem from the contents of a file.
 
-    Raises
-    ------
-    ProblemError
-        With every mistake found, each with its place in the file.
+    Raises ProblemError with every mistake found, each with its place in the file.
 
     >>> data = {"kind": "pipeline", "machines": 2, "stages": [{"work": 2.0}, {"work": 3.0}]}
     >>> read(data).stages.work.tolist()

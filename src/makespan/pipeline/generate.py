@@ -49,10 +49,7 @@ def generate(
     objective, order, overlap
         As of :class:`makespan.Pipeline`.
 
-    Raises
-    ------
-    ProblemError
-        With every option that is not allowed.
+    Raises ProblemError with every option that is not allowed.
 
     >>> generate(np.random.default_rng(0), stages=3, machines=2).speeds.tolist()
     [18.0, 13.0]

@@ -164,10 +164,7 @@ class Searched:
 def searched(problem: Pipeline, costs: Costs, aim: Aim, rest: Behind, control: Control) -> Searched:
     """Return the best mapping within an aim, or all best pairs; none where nothing is better.
 
-    Raises
-    ------
-    TooLarge
-        If there are too many labels for the memory of the machine.
+    Raises TooLarge if there are too many labels for the memory of the machine.
     """
     stages, machines = len(problem.stages), len(problem.machines)
     given = problem.order == "given"

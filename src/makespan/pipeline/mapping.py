@@ -139,10 +139,7 @@ def ranked(problem: Pipeline, mapping: Mapping) -> tuple[float, float]:
 def turns_of(problem: Pipeline, schedule: Schedule) -> tuple[tuple[int, ...], Integers]:
     """Return the edges of the intervals of a schedule, and who computes them, (items, intervals).
 
-    Raises
-    ------
-    ValueError
-        If not every data set is computed in the same number of intervals.
+    Raises ValueError if not every data set is computed in the same number of intervals.
     """
     rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
     rows = rows[np.lexsort((rows, schedule.end[rows], schedule.start[rows], schedule.item[rows]))]

@@ -25,27 +25,15 @@ PARTIAL = 1 << 62
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Costs:
-    """A problem as the loops take it.
+    """A problem as the loops take it; all in seconds."""
 
-    Parameters
-    ----------
-    sums
-        Seconds of the first stages on each machine, shape (stages + 1, machines).
-    far
-        Behind the last stage of the longest interval from a stage on a machine, same shape.
-    moved, per_unit, delay
-        As of the problem.
-    enter, leave
-        Seconds to receive from outside, and to send there, on each machine.
-    """
-
-    sums: Floats
-    far: Integers
-    moved: Floats
+    sums: Floats  # (stages + 1, machines): the first stages on each machine
+    far: Integers  # (same shape): behind the last stage of the longest interval from a stage on
+    moved: Floats  # as of the problem, like ``per_unit`` and ``delay``
     per_unit: Floats
     delay: Floats
-    enter: Floats
-    leave: Floats
+    enter: Floats  # to receive from outside, on each machine
+    leave: Floats  # to send there
 
     @classmethod
     def of(cls, problem: Pipeline, most: float | Floats = np.inf) -> Costs:

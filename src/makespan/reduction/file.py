@@ -61,10 +61,7 @@ class ReductionForm(ProblemForm):
 def read(data: Mapping[str, Any]) -> Reduction:
     """Build the problem from the contents of a file.
 
-    Raises
-    ------
-    ProblemError
-        With every mistake found.
+    Raises ProblemError with every mistake found.
     """
     form = validated(ReductionForm, data)
     fields = {name: getattr(form, name) for name in FIELDS}

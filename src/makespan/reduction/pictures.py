@@ -270,10 +270,7 @@ def platform(
 ) -> Diagram:
     """Return the machines and routers with their links, and of a plan the data on each.
 
-    Raises
-    ------
-    InputError
-        Where the problem states no network, or one too large to be drawn.
+    Raises InputError where the problem states no network, or one too large to be drawn.
     """
     network = problem.network
     if network is None:

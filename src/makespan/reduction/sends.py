@@ -235,11 +235,7 @@ def executable(sends: Sends, start: Floats, combined: Floats) -> list[int]:
 
     Operation s is send s, planned to ``start``; operation s + len(sends) is what its receiver does
     with it, planned to begin at ``combined``.
-
-    Raises
-    ------
-    ExecutionError
-        If some wait for each other.
+    Raises ExecutionError if some wait for each other.
 
     Complexity: O(sends log sends).
     """

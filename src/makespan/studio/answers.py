@@ -57,10 +57,7 @@ class _Tasks(Protocol):
 def refuse_larger(size: float, times: float = 1.0) -> None:
     """Refuse an answer of so many bytes, if these are so many times the most.
 
-    Raises
-    ------
-    TooLarge
-        With both sizes.
+    Raises TooLarge with both sizes.
     """
     if size > times * LARGEST:
         raise TooLarge(

@@ -29,12 +29,8 @@ class ExerciseForm(Form):
 def read_exercise(text: str) -> dict[str, Any]:
     r"""Return the exercise in the text of a TOML file, its problem as files have it.
 
-    Raises
-    ------
-    FileError
-        If the text is not TOML.
-    ProblemError
-        With every mistake in it and in its problem.
+    Raises FileError if the text is not TOML; ProblemError with every mistake in it and in its
+    problem.
 
     >>> problem = '{ kind = "independent", machines = 2, durations = [1] }'
     >>> text = f'title = "One"\nquestion = "Where?"\nproblem = {problem}'

@@ -25,14 +25,9 @@ HEADERS = {
 
 
 class Guard:
-    """Says which requests are refused.
+    """Says which requests are refused by the server that listens at ``host`` and ``port``.
 
-    Parameters
-    ----------
-    host, port
-        Where the server listens.
-    token
-        What requests to ``/api/`` must bring; None where everybody on this machine may ask.
+    Requests to ``/api/`` must bring ``token``; None where everybody on this machine may ask.
     """
 
     def __init__(self, host: str, port: int, token: str | None) -> None:

@@ -63,14 +63,9 @@ class Left(Exception):
 
 
 class Task:
-    """What an answer is made with: controls that end when nobody waits any more, and progress.
+    """What an order is answered with: controls that end when nobody waits any more, and progress.
 
-    Parameters
-    ----------
-    order
-        What is asked for.
-    tell
-        Sends a word to the server.
+    ``tell`` sends a word to the server.
     """
 
     def __init__(self, order: Order, tell: Callable[[Any], None]) -> None:

@@ -72,17 +72,9 @@ class _Place:
 class Pool:
     """Processes that answer one order each at a time; others wait, in their order.
 
-    Parameters
-    ----------
-    size
-        How many.
-    most
-        Bytes that one may hold; None for a share of what is free now.
-    waiting
-        Orders that may wait; more are refused.
-    make
-        Makes what a process is there for, from the bytes that it may hold, and by how much nicer
-        it is than this process.
+    There are ``size`` of them, each of which may hold ``most`` bytes; None for a share of what is
+    free now. At most ``waiting`` orders wait; more are refused. ``make`` makes what a process is
+    there for, from the bytes that it may hold, and by how much nicer it is than this process.
 
     An asynchronous context manager, of one event loop.
     """

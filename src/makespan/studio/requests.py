@@ -124,12 +124,8 @@ class SaveRequest(Form):
 def problem_from(given: Mapping[str, Any] | str) -> Problem:
     """Return the problem that a request states.
 
-    Raises
-    ------
-    InputError
-        With every mistake found, each with its place in the problem.
-    TooLarge
-        If it consists of too much.
+    Raises InputError with every mistake found, each with its place in the problem; TooLarge if it
+    consists of too much.
     """
     problem = problem_of(given) if isinstance(given, Mapping) else problem_in(given, "problem", {})
     return bounded(problem)
@@ -138,10 +134,7 @@ def problem_from(given: Mapping[str, Any] | str) -> Problem:
 def bounded(problem: Problem) -> Problem:
     """Return a problem that a server has room for.
 
-    Raises
-    ------
-    TooLarge
-        Where it has none.
+    Raises TooLarge where it has none.
     """
     counts = problem._counts() if isinstance(problem, Pictured) else {}
     if sum(counts.values()) > MOST:
@@ -153,10 +146,7 @@ def bounded(problem: Problem) -> Problem:
 def one_of(**given: Any) -> None:
     """Refuse a request that has not one of these.
 
-    Raises
-    ------
-    ProblemError
-        Naming them.
+    Raises ProblemError naming them.
     """
     found = [name for name, value in given.items() if value is not None]
     if len(found) != 1:

@@ -25,12 +25,8 @@ def serve(
 ) -> None:
     """Serve until Ctrl-C.
 
-    Raises
-    ------
-    InputError
-        If the address can't be listened at, or lets others in without a token.
-    MissingExtra
-        If the libraries that serve are not installed.
+    Raises InputError if the address can't be listened at, or lets others in without a token;
+    MissingExtra if the libraries that serve are not installed.
     """
     uvicorn = optional("uvicorn")
     optional("starlette")

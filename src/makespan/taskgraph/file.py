@@ -137,12 +137,8 @@ class TaskGraphForm(ProblemForm):
 def read(data: Mapping[str, Any]) -> TaskGraph:
     """Build the problem from the contents of a file: makespan's own form, or WfFormat.
 
-    Raises
-    ------
-    ProblemError
-        With every mistake found, each with its place in the file.
-    FileError
-        If a ``workflow`` is not WfFormat.
+    Raises ProblemError with every mistake found, each with its place in the file; FileError if a
+    ``workflow`` is not WfFormat.
 
     >>> problem = read({"kind": "taskgraph", "tasks": [{"name": "a", "work": 2.0}],
     ...                 "network": {"machines": [{"speed": 4.0}]}})

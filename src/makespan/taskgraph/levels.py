@@ -34,13 +34,10 @@ def weights(
 
     On machines and links of speed 1 without set-ups, None and 1 are the same.
 
-    Source: PB165, "Priority pro plánování seznamem": the length of a path is
-    ``w1 Σ p_j + w2 Σ size``.
+    Source: PB165, "Priority pro plánování seznamem": the length of a path is ``w1 Σ p_j + w2 Σ
+    size``.
 
-    Raises
-    ------
-    MethodError
-        If a weight is not a number, or negative.
+    Raises MethodError if a weight is not a number, or negative.
     """
     dag, network = problem.dag, problem.network
     for name, weight in (("w1", w1), ("w2", w2)):

@@ -147,16 +147,10 @@ class _Facts:
 class _Attempt:
     """What follows from a makespan.
 
-    Attributes
-    ----------
-    heads, tails
-        When tasks are executed at the earliest, and what is at least behind their ends.
-    taken
-        When machines take tasks at the earliest: with their fetches, where communication blocks.
-    busy
-        The least time for which a task has a core: with what it fetches.
-    apart
-        Whether the data of each edge cross.
+    ``heads`` and ``tails``: when tasks are executed at the earliest, and what is at least behind
+    their ends. ``taken``: when machines take tasks at the earliest, with their fetches, where
+    communication blocks. ``busy``: the least time for which a task has a core, with what it
+    fetches. ``apart``: whether the data of each edge cross.
     """
 
     def __init__(self, facts: _Facts, until: float) -> None:

@@ -32,22 +32,14 @@ from makespan.taskgraph.timing import machine_of_tasks, replay, retimed, times_o
 class Scenarios:
     """Factors on durations: common random numbers for plans that are compared.
 
-    All hops of an edge, and the copies of a task on a machine, share a factor.
-
-    Parameters
-    ----------
-    tasks
-        Shape (scenarios, tasks, machines); one for all tasks, or machines, stands for as many.
-    edges
-        Shape (scenarios, edges), or one for all edges.
-    pairs
-        Shape (scenarios, nodes, nodes), by sender and receiver, or one for all pairs.
+    All hops of an edge, and the copies of a task on a machine, share a factor. A length of 1 stands
+    for all of an axis.
     """
 
     problem: TaskGraph
-    tasks: Floats
-    edges: Floats
-    pairs: Floats
+    tasks: Floats  # (scenarios, tasks, machines)
+    edges: Floats  # (scenarios, edges)
+    pairs: Floats  # (scenarios, nodes, nodes), by sender and receiver
 
     @classmethod
     def drawn(
@@ -55,10 +47,7 @@ class Scenarios:
     ) -> Scenarios:
         """Draw independent scenarios.
 
-        Raises
-        ------
-        ProblemError
-            If the noise names tasks or machines that are not there.
+        Raises ProblemError if the noise names tasks or machines that are not there.
         """
         errors, nodes = errors_of(problem, noise), len(problem.machines)
         edges = len(problem.dag.source)

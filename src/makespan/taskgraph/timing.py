@@ -111,16 +111,9 @@ HELD = float("inf")
 class _Rows:
     """The rows of a schedule with what each needs.
 
-    Attributes
-    ----------
-    machine_of
-        The machine of each task.
-    task, edge
-        The task that a row computes or brings data to, and the edge that it brings.
-    graph
-        What a task waits for: ``first_in``, ``in_edges``, ``source``, and which edges have rows.
-    held
-        The cores that a task holds.
+    ``machine_of`` each task; the ``task`` that a row computes or brings data to, and the ``edge``
+    that it brings; the ``graph``: what a task waits for (``first_in``, ``in_edges``, ``source``,
+    and which edges have rows); the cores ``held`` by a task.
     """
 
     def __init__(self, problem: TaskGraph, schedule: Schedule) -> None:

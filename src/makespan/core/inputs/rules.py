@@ -26,22 +26,6 @@ class Rule:
     What is multiplied or added up stays within the range of floats: a magnitude is 0, or from
     1e-100 to 1e100.
 
-    Parameters
-    ----------
-    allowed
-        The sentence.
-    low, high
-        The least and the greatest number allowed; ``low`` itself is not where it is ``strictly``
-        below.
-    infinite
-        Whether ``inf`` is allowed, which is null in JSON.
-    whole
-        Whether only whole numbers are.
-    words
-        Texts that may stand in place of the number.
-    any_magnitude
-        For numbers that were computed: no magnitude is too small or too great.
-
     >>> SPEED = Rule("a speed is above 0", strictly=True)
     >>> SPEED.fault(0), SPEED.fault(2.5), SPEED.fault("fast")
     ('is zero', None, 'is not a number')
@@ -49,14 +33,14 @@ class Rule:
     [1, 2, 3]
     """
 
-    allowed: str = ""
-    low: float = 0.0
-    high: float = math.inf
-    strictly: bool = False
-    infinite: bool = False
-    whole: bool = False
-    words: tuple[str, ...] = ()
-    any_magnitude: bool = False
+    allowed: str = ""  # the sentence that says it
+    low: float = 0.0  # the least number allowed
+    high: float = math.inf  # the greatest
+    strictly: bool = False  # ``low`` itself is not allowed
+    infinite: bool = False  # whether ``inf`` is allowed, which is null in JSON
+    whole: bool = False  # whether only whole numbers are
+    words: tuple[str, ...] = ()  # texts that may stand in place of the number
+    any_magnitude: bool = False  # for numbers that were computed: none is too small or too great
 
     def fault(self, value: Any) -> str | None:
         """Say what is wrong with ``value``, or None."""

@@ -23,33 +23,16 @@ from makespan.core.system.memory import claim
 class Ways:
     """What the way from every machine (row) to every other takes, and which links it shares.
 
-    Parameters
-    ----------
-    seconds
-        For a unit of data: those of the slowest link, as data leave a router while they enter it.
-        Infinite where there is no way.
-    latency
-        The sum over the links. Infinite where there is no way.
-    via
-        The node before each node on the way from a machine, shape (machines, nodes); -1 for none.
-    shared
-        The links on the way that other transfers may hold, though ports are free: numbers from 0,
-        then -1; shape (machines, machines, most on a way).
-    ahead
-        The latency before each of these.
-    names
-        What each shared link is called.
-    ports
-        By which ports transfers leave and arrive, where machines have one for each link.
+    Seconds and latency are infinite where there is no way.
     """
 
-    seconds: Floats
-    latency: Floats
-    via: Integers
-    shared: Integers
-    ahead: Floats
-    names: tuple[str, ...]
-    ports: Ports | None
+    seconds: Floats  # for a unit of data: those of the slowest link, as data flow through routers
+    latency: Floats  # the sum over the links
+    via: Integers  # (machines, nodes): the node before each node on the way; -1 for none
+    shared: Integers  # (machines, machines, most on a way): links that others may hold, then -1
+    ahead: Floats  # the latency before each of these
+    names: tuple[str, ...]  # what each shared link is called
+    ports: Ports | None  # where machines have one for each link
 
 
 @dataclass(frozen=True, slots=True, eq=False)

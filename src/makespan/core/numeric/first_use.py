@@ -72,10 +72,7 @@ _told: set[str] = set()
 def mode() -> str:
     """Return the mode that the environment asks for.
 
-    Raises
-    ------
-    MakespanError
-        If it is none of :data:`MODES`.
+    Raises MakespanError if it is none of :data:`MODES`.
     """
     found = os.environ.get(VARIABLE) or ("beside" if os.name == "posix" else "now")
     if found not in MODES:

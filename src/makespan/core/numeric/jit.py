@@ -170,17 +170,10 @@ def pays(
 class Loop:
     """A loop in the part of Python that Numba compiles, and the size from which compiling pays.
 
-    Parameters
-    ----------
-    plain
-        The function as it stands.
-    pays_from
-        The size of the work (rows, steps: the loop says what is counted) from which loading a
-        compiler, or the compiled loop from disk, takes less time than it saves.
-    loaded_from
-        The same where the compiler is there already; ``pays_from`` where it is left out.
-
-    Both forms give the same results to the bit.
+    ``pays_from`` is the size of the work (rows, steps: the loop says what is counted) from which
+    loading a compiler, or the compiled loop from disk, takes less time than it saves;
+    ``loaded_from`` the same where the compiler is there already. Both forms of the function
+    ``plain`` give the same results to the bit.
 
     >>> @loop(pays_from=1_000)
     ... def total(numbers):
@@ -194,7 +187,7 @@ class Loop:
 
     plain: Callable[..., Any]
     pays_from: float
-    loaded_from: float | None = None
+    loaded_from: float | None = None  # ``pays_from`` where it is left out
 
     def pays(self, size: float) -> bool:
         """Whether work of this size is worth the compiled form."""

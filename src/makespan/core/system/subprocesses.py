@@ -106,19 +106,11 @@ def own_folder() -> tempfile.TemporaryDirectory[str]:
 class Child:
     """A process, as the one that started it sees it.
 
-    Parameters
-    ----------
-    make
-        Makes its :class:`~makespan.core.system.subprocesses.Service`, there; it is pickled.
-    arrived
-        Called with this and each message of the process, and with this and None when it has ended;
-        in a thread of its own.
-    errors
-        The file of what it prints.
-    cores
-        Those that it may be pinned to, the first that is free; none for all.
-    imports
-        Modules that it imports first, which register methods.
+    ``make``, which is pickled, makes its :class:`~makespan.core.system.subprocesses.Service` there.
+    ``arrived`` is called with this and each message of the process, and with this and None when it
+    has ended, in a thread of its own. What it prints goes to the file ``errors``. It may be pinned
+    to the first of ``cores`` that is free, and first imports ``imports``, modules that register
+    methods.
     """
 
     def __init__(

@@ -186,23 +186,13 @@ A_FACTOR = 40.0
 
 
 class ChunkChoices:
-    """The variables of the programme of a star with a given master.
+    """The variables of the programme of a star with a given master and no given transfers.
 
-    Parameters
-    ----------
-    problem
-        A star with a given master and no given transfers.
-    horizon
-        The end of a plan that is known, seconds: later ones are of no interest. Infinite if none
-        is known.
-    slots
-        How many sends, and how many results, have a slot of their own where a problem does not
-        say itself how many there are; 0: none has.
-    relaxed
-        Whether the choices may be fractions.
-    by_end
-        Whether the sends over links that share something have one slot each, in the order in which
-        they end; otherwise each link has slots of its own.
+    ``horizon`` is the end of a known plan in seconds, infinite if none is known: later ones are of
+    no interest. Where a problem does not say how many sends and results there are, so many
+    ``slots`` of each stand for themselves; 0: none does. ``relaxed``: the choices may be fractions.
+    ``by_end``: sends over links that share something have one slot each, in the order in which they
+    end; otherwise each link has slots of its own.
     """
 
     def __init__(

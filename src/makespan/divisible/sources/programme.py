@@ -37,18 +37,11 @@ TINY = 1e-12  # of the load: chunks that hold no more are none
 
 
 class ChunksProgramme:
-    """The programme of some chunks.
+    """The programme of some chunks, given the ``source`` and the ``worker`` of each.
 
-    Parameters
-    ----------
-    scaled
-        The numbers of the problem; to choose an order, in seconds of the end of a known plan.
-    source, worker
-        Of each chunk.
-    computes
-        Which sources may compute; in a given order, do.
-    chooses
-        Whether the order of the chunks, and which are made, is to be found; else it is given.
+    The numbers of ``scaled`` are in seconds of the end of a known plan where an order is chosen.
+    ``computes``: which sources may compute; in a given order, do. ``chooses``: the order of the
+    chunks, and which are made, is to be found; else it is given.
     """
 
     def __init__(

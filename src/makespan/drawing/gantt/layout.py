@@ -58,48 +58,23 @@ class BarText:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Layout:
-    """A picture with everything in its place.
-
-    Parameters
-    ----------
-    title
-        The title.
-    rows
-        The rows shown.
-    hidden
-        How many rows there are beyond them.
-    blocks
-        Bars and merged bars of the rows shown; ``top`` and ``height_of`` are parallel to them.
-        Their ``role`` is the index of their colour in ``paints``.
-    texts
-        The texts on bars that have room for them.
-    marks, ticks
-        The vertical lines, and the numbers on the axis.
-    paints, legend
-        Words and colours: all, and those for the legend.
-    unit
-        That of the axis and of the marks: ``s``, or ``ms`` or ``µs`` for plans that are so short.
-    busy_until, horizon
-        The last end of any bar, and the time at the right edge, seconds.
-    height
-        From the top of the first row to the bottom of the last.
-    """
+    """A picture with everything in its place."""
 
     title: str
-    rows: tuple[PlacedRow, ...]
-    hidden: int
-    blocks: Blocks
-    top: NDArray[np.float64]
+    rows: tuple[PlacedRow, ...]  # those shown
+    hidden: int  # how many rows there are beyond them
+    blocks: Blocks  # bars and merged bars of the rows shown; a ``role`` is an index of ``paints``
+    top: NDArray[np.float64]  # of each block, as ``height_of``
     height_of: NDArray[np.float64]
-    texts: tuple[BarText, ...]
-    marks: tuple[PlacedMark, ...]
-    ticks: tuple[Tick, ...]
-    paints: tuple[Paint, ...]
-    legend: tuple[Paint, ...]
-    unit: str
-    busy_until: float
-    horizon: float
-    height: float
+    texts: tuple[BarText, ...]  # those on bars that have room for them
+    marks: tuple[PlacedMark, ...]  # the vertical lines
+    ticks: tuple[Tick, ...]  # the numbers on the axis
+    paints: tuple[Paint, ...]  # words and colours: all
+    legend: tuple[Paint, ...]  # those for the legend
+    unit: str  # of the axis and the marks: ``s``, or ``ms`` or ``µs`` for plans that are so short
+    busy_until: float  # the last end of any bar, seconds
+    horizon: float  # the time at the right edge, seconds
+    height: float  # from the top of the first row to the bottom of the last
 
     @property
     def tiers(self) -> int:

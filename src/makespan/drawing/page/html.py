@@ -59,38 +59,19 @@ UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 class Chart:
     """A plan on a page.
 
-    Parameters
-    ----------
-    picture
-        Its rows, bars and marks.
-    schedule
-        Its activities, which the picture's bars index.
-    facts
-        What is known of it: names and values.
-    notes
-        Sentences for the reader.
-    log
-        The steps of the method, a line each.
-    steps
-        The same steps as data, for the player.
-    diagrams
-        Pictures of the problem, each with its title, as SVG elements in the colours of the page:
-        boxes with ``data-task``, lines with ``data-edge``.
-    tables
-        The answer.
-    others
-        Plans to choose from, such as those of a front, in the order of the points of a diagram.
+    Diagrams are pictures of the problem, each with its title, as SVG elements in the colours of the
+    page: boxes with ``data-task``, lines with ``data-edge``.
     """
 
     picture: Picture
-    schedule: Schedule
-    facts: tuple[tuple[str, str], ...] = ()
-    notes: tuple[str, ...] = ()
-    log: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = ()
+    schedule: Schedule  # its activities, which the picture's bars index
+    facts: tuple[tuple[str, str], ...] = ()  # what is known of it: names and values
+    notes: tuple[str, ...] = ()  # sentences for the reader
+    log: tuple[str, ...] = ()  # the steps of the method, a line each
+    steps: tuple[Step, ...] = ()  # the same as data, for the player
     diagrams: tuple[tuple[str, str], ...] = ()
-    tables: tuple[Table, ...] = ()
-    others: tuple[Chart, ...] = ()
+    tables: tuple[Table, ...] = ()  # the answer
+    others: tuple[Chart, ...] = ()  # plans to choose from, in the order of the points of a diagram
 
 
 def page(charts: Sequence[Chart], *, title: str) -> str:

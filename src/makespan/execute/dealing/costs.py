@@ -115,12 +115,8 @@ Kind = TypeVar("Kind", AffineFit, ComputeFit)
 class WorkerCosts:
     """What is known of one worker.
 
-    Parameters
-    ----------
-    send, compute, back
-        Sending, computing, and bringing results back, by units of load.
-    largest
-        The units of the largest chunk that came back.
+    Sending, computing, and bringing results ``back``, by units of load; and the units of the
+    ``largest`` chunk that came back.
     """
 
     __slots__ = ("back", "compute", "largest", "send")
@@ -145,13 +141,7 @@ class WorkerCosts:
 
 
 class Costs:
-    """By worker, what sending, computing and returning chunks costs, as far as it is known.
-
-    Parameters
-    ----------
-    known
-        What is known before.
-    """
+    """By worker, what sending, computing and returning chunks costs, as far as it is known."""
 
     def __init__(self, known: dict[str, WorkerCosts] | None = None) -> None:
         self.known = {} if known is None else known

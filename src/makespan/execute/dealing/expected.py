@@ -62,10 +62,7 @@ def ordered(items: Items, expected: Any) -> Items:
         name of a column or field of the items; a mapping by item, of which those that it lacks take
         its median; or what an earlier run of as many items has measured.
 
-    Raises
-    ------
-    InputError
-        If that is not what is expected.
+    Raises InputError if that is not what is expected.
     """
     if expected is None or not (len(items) or isinstance(items, Stream)):
         return items

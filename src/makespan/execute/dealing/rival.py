@@ -20,24 +20,12 @@ CHUNKS = 16, 64, 256  # that one would try for a function that takes batches
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnMap:
-    """An engine's own map: what it is called, and how it deals items out.
+    """An engine's own map: what it is called, and how it deals items out."""
 
-    Parameters
-    ----------
-    name
-        As one would write it.
-    pieces
-        Into how many tasks for each slot it cuts the items; 0: each item is one.
-    in_turn
-        Whether tasks go to workers in turn, whatever these have to do, not to whoever is idle.
-    overhead
-        The seconds that a worker loses with each task, as measured; None where nobody has.
-    """
-
-    name: str
-    pieces: int = 0
-    in_turn: bool = False
-    overhead: float | None = None
+    name: str  # as one would write it
+    pieces: int = 0  # into how many tasks for each slot it cuts the items; 0: each item is one
+    in_turn: bool = False  # tasks go to workers in turn, not to whoever is idle
+    overhead: float | None = None  # seconds that a worker loses with each task; None: not measured
 
     def seconds(self, took: Floats, slots: Sequence[float], batched: bool) -> Rival | None:
         """Return between which seconds it ends, and the number of tasks; None: nobody knows.

@@ -45,17 +45,7 @@ class Run(State):
 
     Whatever lies in the pool is dealt out: a worker with fewer than two chunks ahead of it gets a
     piece whose size follows from what is known of all workers' costs, and from what is left.
-
-    Parameters
-    ----------
-    job
-        What to run.
-    engine
-        The workers, and what goes to them.
-    record
-        Where activities are noted.
-    costs
-        What is known of the workers' costs; it learns.
+    Activities are noted in ``record``; ``costs`` learns.
     """
 
     def __init__(self, job: Job, engine: Engine, record: Record, costs: Costs) -> None:

@@ -71,17 +71,7 @@ class Job:
 
 
 class State:
-    """What the parts of a run share.
-
-    Parameters
-    ----------
-    job
-        What to run.
-    engine
-        The workers.
-    costs
-        What is known of the workers' costs; it learns.
-    """
+    """What the parts of a run share; ``costs``, what is known of the workers', learns."""
 
     def __init__(self, job: Job, engine: Engine, costs: Costs) -> None:
         self.job, self.engine, self.items, self.costs = job, engine, job.items, costs

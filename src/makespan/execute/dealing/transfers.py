@@ -65,14 +65,9 @@ class Way:
 
 
 class Order:
-    """The ways of a plan, and which transfer takes which.
+    """The ways of a plan, and which of all its transfers takes which.
 
-    Parameters
-    ----------
-    transfers
-        All transfers of the plan.
-    problem
-        Its problem, which says what excludes what; None: every worker has a link of its own.
+    Its problem says what excludes what; without one, every worker has a link of its own.
     """
 
     def __init__(self, transfers: Sequence[Transfer], problem: DivisibleLoad | None) -> None:

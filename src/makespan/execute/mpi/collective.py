@@ -150,10 +150,8 @@ class Collective:
         recvbuf
             Takes the result, where :attr:`has_result`; elsewhere it may be None.
 
-        Raises
-        ------
-        InputError
-            If arrays are not of that form. It ends all ranks where it is not caught on all of them.
+        Raises InputError if arrays are not of that form. It ends all ranks where it is not caught
+        on all of them.
         """
         self.carry_out(sendbuf, recvbuf)
 
@@ -187,11 +185,7 @@ def arrays_of(
     """Return what a rank contributes, and what takes the result, as they lie in memory.
 
     In place, and in a broadcast, that is one array.
-
-    Raises
-    ------
-    InputError
-        If the arrays are not of the form that the collective takes.
+    Raises InputError if the arrays are not of the form that the collective takes.
     """
     in_place = sendbuf is mpi().IN_PLACE
     if collective == "broadcast":

@@ -128,16 +128,8 @@ class Rank:
     combined in the order of the table, so values do not depend on what comes first. The first
     message of the order of all that has not come can always come, and is always looked for.
 
-    Parameters
-    ----------
-    comm
-        A communicator for nothing else.
-    table
-        What this rank does.
-    segments
-        Their number.
-    rest
-        Called again and again while there is nothing to do.
+    ``comm`` is for nothing else; ``segments`` is their number; ``rest`` is called again and again
+    while there is nothing to do.
     """
 
     def __init__(

@@ -21,10 +21,7 @@ ALIGNED = 64
 class Memory:
     """Slots for all pairs of ranks: ``slots[i][j]``, on rank i, holds what is there for rank j.
 
-    Parameters
-    ----------
-    comm
-        A communicator for nothing else; all its ranks are on one computer.
+    The communicator is for nothing else; all its ranks are on one computer.
     """
 
     def __init__(self, comm: Any) -> None:

@@ -189,16 +189,11 @@ def clocks_ahead(comm: Any) -> list[float]:
 
 
 class Calls:
-    """The calls on a communicator, which all ranks make in one order.
+    """The calls on a communicator for nothing else, which all ranks make in one order.
 
     A program's last call may end on one rank long before it does on others, and a rank may end in
     peace then. But no rank that has ended makes another call: where one is waited for that made
     fewer, by ``sys.exit`` or because it left a call out, all would wait for ever.
-
-    Parameters
-    ----------
-    comm
-        A communicator for nothing else.
 
     A context manager of each call: what fails in it on one rank ends all.
     """

@@ -14,18 +14,12 @@ from makespan.execute.pools.processes import cores
 
 
 class Executors:
-    """The workers of an executor, as long as a run takes.
+    """The workers of an executor, as long as a run takes; ``owned``: it ends with the run.
 
+    Its workers are processes, threads, loky's, MPI's, or any other that call what is submitted.
     What else is submitted waits meanwhile, as it does behind a ``map`` of the executor's own. A
     process pool of the standard library, or of loky, is broken once a process of it has died: the
     run ends with an error, and the results until then.
-
-    Parameters
-    ----------
-    executor
-        Of processes, threads, loky, MPI, or any other that calls what is submitted to it.
-    owned
-        Whether it ends with the run.
     """
 
     def __init__(self, executor: futures.Executor, *, owned: bool = False) -> None:

@@ -29,15 +29,11 @@ def cores() -> int:
 
 
 class Processes:
-    """So many processes on this machine, each of which loads what it is given to do.
+    """So many processes on this machine, one for each core by default, that load what they are to
+    do.
 
     They lack what this process has set or opened; functions and classes of its ``__main__`` go to
     them as they are. One that dies is followed by another.
-
-    Parameters
-    ----------
-    number
-        How many; None: one for each core.
     """
 
     host: str | None = None

@@ -22,13 +22,9 @@ class RayPool:
     Each slot is a task that lasts as long as the run. Slots come with nodes that join, and are
     started again where their process or node has gone. Nodes have to reach this process by TCP.
 
-    Parameters
-    ----------
-    address
-        As for ``ray.init``; None: the one that is running, or a new one on this machine, which
-        stays until this process ends, as with Ray.
-    resources
-        What each slot needs: ``num_cpus`` (1), ``num_gpus``, ``memory``, or resources of one's own.
+    The address is as for ``ray.init``; None is the instance that is running, or a new one on this
+    machine, which stays until this process ends, as with Ray. Each slot needs the ``resources``:
+    ``num_cpus`` (1), ``num_gpus``, ``memory``, or some of one's own.
     """
 
     inside = False

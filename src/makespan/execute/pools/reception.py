@@ -70,12 +70,8 @@ class Slot:
 class Reception:
     """Waits for slots that call, and hands each line on; who has no key is refused.
 
-    Parameters
-    ----------
-    host
-        This machine's address for slots on others; None: all are here.
-    meet
-        Called with each line, in the thread that listens.
+    ``host`` is this machine's address for slots on others; None: all are here. ``meet`` is called
+    with each line, in the thread that listens.
     """
 
     def __init__(self, host: str | None, meet: Callable[[Line], object]) -> None:

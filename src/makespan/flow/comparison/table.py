@@ -25,36 +25,16 @@ COLUMNS = ("method", "status", "value", "makespan", "gap", "runtime", "best", "n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """How one method did.
-
-    Parameters
-    ----------
-    method
-        Its name.
-    status
-        The status of its result; ``"failed"`` where there is none, and ``note`` says why.
-    value
-        What was reached: the makespan in seconds, or the objective where that is another.
-    makespan
-        The end of its schedule, seconds.
-    gap
-        The distance of its value to the best bound that any of the methods proved.
-    runtime
-        Seconds.
-    note
-        Why it failed, or the first note of its result that says more than why a gap is left.
-    best
-        Whether no other method did better (to within 1e-9).
-    """
+    """How one method did."""
 
     method: str
-    status: str
-    value: float | None = None
-    makespan: float | None = None
-    gap: float | None = None
-    runtime: float | None = None
-    note: str = ""
-    best: bool = False
+    status: str  # of its result; ``"failed"`` where there is none, and ``note`` says why
+    value: float | None = None  # what was reached: the makespan, seconds, or another objective
+    makespan: float | None = None  # the end of its schedule, seconds
+    gap: float | None = None  # the distance of its value to the best bound that any method proved
+    runtime: float | None = None  # seconds
+    note: str = ""  # why it failed, or the first note that says more than why a gap is left
+    best: bool = False  # whether no other method did better (to within 1e-9)
 
 
 class Compared(Displayable, HasFrame, Exportable):
@@ -177,35 +157,16 @@ SAME = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodSummary:
-    """A method over several problems.
-
-    Parameters
-    ----------
-    method
-        Its name.
-    problems
-        On how many problems it gave a plan.
-    best
-        On how many of them no other method did better.
-    proved
-        On how many of them it proved its plan optimal.
-    mean_ratio, max_ratio
-        Its values over the best ones: geometric mean and largest, 1 or more; None where it gave
-        no plan.
-    mean_gap
-        The mean of its gaps to the best bounds; None where no bound is known.
-    runtime
-        Seconds in all.
-    """
+    """A method over several problems."""
 
     method: str
-    problems: int
-    best: int
-    proved: int
-    mean_ratio: float | None
-    max_ratio: float | None
-    mean_gap: float | None
-    runtime: float
+    problems: int  # on how many it gave a plan
+    best: int  # on how many of them no other method did better
+    proved: int  # on how many of them it proved its plan optimal
+    mean_ratio: float | None  # of its values to the best: geometric mean; None without plans
+    max_ratio: float | None  # the largest
+    mean_gap: float | None  # of its gaps to the best bounds; None where no bound is known
+    runtime: float  # seconds in all
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -53,10 +53,7 @@ def _speeds(machines: Any, speeds: Any) -> list[Any]:
 def resolved(parts: Mapping[str, Any]) -> dict[str, Any]:
     """Return parts with the network that a file holds in the place of its path.
 
-    Raises
-    ------
-    FileError
-        If the file holds no network.
+    Raises FileError if the file holds no network.
     """
     found = dict(parts)
     network = found.get("network")

@@ -60,10 +60,7 @@ def read_plan(path: PathLike, problem: Problem) -> Result | Schedule:
 def problem_files(folder: PathLike) -> list[Path]:
     """Return the files of a folder that may hold problems, by their names, in order.
 
-    Raises
-    ------
-    FileError
-        If the folder can't be read.
+    Raises FileError if the folder can't be read.
     """
     try:
         files = filter(Path.is_file, Path(folder).iterdir())
@@ -77,15 +74,9 @@ def problems_in(
 ) -> tuple[dict[str, Problem], tuple[str, ...]]:
     """Read the problem files of a folder, in the order of their names, with parts of problems.
 
-    Returns the problems by path, and a line for each file that holds none: a result, say, or a
-    file named by another problem.
-
-    Raises
-    ------
-    FileError
-        If no file holds a problem, or the folder can't be read.
-    ProblemError
-        If a problem breaks its own statement.
+    Returns the problems by path, and a line for each file that holds none: a result, say, or a file
+    named by another problem. Raises FileError if no file holds a problem, or the folder can't be
+    read; ProblemError if a problem breaks its own statement.
     """
     problems: dict[str, Problem] = {}
     others = []

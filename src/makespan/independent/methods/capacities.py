@@ -127,11 +127,7 @@ def flow_packed(tasks: Group, machines: int, capacity: int, control: Control) ->
     lower than all machines together may be idle are no ends (Valério de Carvalho 1999; for
     makespans: Mrad and Souayah 2018). ``tasks`` are their durations, above 0; HiGHS leaves out as
     few as possible, and what it says is taken by its bound and by the paths of its flow.
-
-    Raises
-    ------
-    Unfinished
-        Where there are too many arcs, or the time is spent before that is known.
+    Raises Unfinished where there are too many arcs, or the time is spent before that is known.
 
     >>> sorted(flow_packed((4, 4, 4, 4, 3, 2), 3, 8, Control()))
     [(3, 2), (4, 4), (4, 4)]

@@ -25,35 +25,21 @@ ROUNDING = 4e-15
 class Allowed:
     """The allowed entries of a table, and its structure.
 
-    The values are also there as ``bits``, the integers with the same bit patterns: for costs,
-    which are not negative, they are in the same order, and there is no NaN among them.
+    The values are also there as ``bits``, the integers with the same bit patterns: for costs, which
+    are not negative, they are in the same order, and there is no NaN among them.
 
-    Parameters
-    ----------
-    table
-        The table.
-    bits
-        The bit patterns of the costs.
-    low, high
-        Each row allows the finite entries with an index in ``[low, high)``.
-    least_of_block
-        The least bit pattern of each block of 512 entries of the flat array.
-    contiguous, monotone, convex
-        Per row: every count between the least and the greatest has an entry; costs never fall;
-        costs never grow more slowly (to within rounding).
-    containing
-        By tasks, the ends at the least limit between which they lie, as far as they were looked
-        for: several methods and the bounds begin there.
+    ``containing`` holds, by tasks, the ends between which the least limit lies, as far as they were
+    looked for: several methods and the bounds begin there.
     """
 
     table: Table
     bits: Integers
-    low: Integers
-    high: Integers
-    least_of_block: Integers
-    contiguous: Flags
-    monotone: Flags
-    convex: Flags
+    low: Integers  # each row allows the finite entries from this index
+    high: Integers  # to before this one
+    least_of_block: Integers  # the least bit pattern of each block of 512 entries of the flat array
+    contiguous: Flags  # per row: every count between the least and the greatest has an entry
+    monotone: Flags  # per row: costs never fall
+    convex: Flags  # per row: costs never grow more slowly, to within rounding
     containing: dict[int, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:

@@ -35,37 +35,19 @@ def read_only(values: ArrayLike, dtype: type) -> NDArray[Any]:
 class Table:
     """The cost of every allowed count of every resource.
 
-    Row i holds ``values[start[i]:stop[i]]``. Its entry k is the cost of ``first[i] + k`` tasks,
-    or of ``counts[start[i] + k]`` tasks where ``counts`` is given (increasing in each row). An
+    Row i holds ``values[start[i]:stop[i]]``. Its entry k is the cost of ``first[i] + k`` tasks, or
+    of ``counts[start[i] + k]`` tasks where ``counts`` is given (increasing in each row). An
     infinite entry forbids its count, and so do the limits.
-
-    Parameters
-    ----------
-    values
-        Seconds, all rows one after another.
-    start, stop
-        Where each row begins and ends.
-    first
-        The count of each row's first entry.
-    counts
-        The count of every entry, where some row is not contiguous; None otherwise.
-    energies
-        The energy of every entry, None where there is none.
-    lower, upper
-        The least and the greatest count allowed to each resource.
-    given
-        Per row, the affine cost and energy that the entries stand for: what is written of them.
-        Empty where there are none.
     """
 
-    values: Floats
-    start: Integers
-    stop: Integers
-    first: Integers
-    counts: Integers | None
-    energies: Floats | None
-    lower: Integers
-    upper: Integers
+    values: Floats  # seconds, all rows one after another
+    start: Integers  # where each row begins
+    stop: Integers  # and ends
+    first: Integers  # the count of each row's first entry
+    counts: Integers | None  # of every entry, where some row is not contiguous; None otherwise
+    energies: Floats | None  # of every entry; None where there is none
+    lower: Integers  # the least count allowed to each resource
+    upper: Integers  # the greatest
     given: tuple[GivenAffine | None, ...] = ()
 
     def __len__(self) -> int:

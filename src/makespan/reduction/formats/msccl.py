@@ -48,11 +48,8 @@ def read(text: str, problem: Reduction | None = None) -> tuple[Reduction, Schedu
     problem
         With the costs; every transfer takes 1 second, and all else no time, if omitted.
 
-    Raises
-    ------
-    FileError
-        If it is not MSCCL, is the file of another problem, can't be executed to its end, does not
-        do what its collective says, or gives parts away more than once.
+    Raises FileError if it is not MSCCL, is the file of another problem, can't be executed to its
+    end, does not do what its collective says, or gives parts away more than once.
 
     Complexity: O(s log s) for s steps.
     """
@@ -111,10 +108,7 @@ class _Run:
     def to_the_end(self) -> None:
         """Execute all steps.
 
-        Raises
-        ------
-        FileError
-            Where that can't be done, or brings not what the collective says.
+        Raises FileError where that can't be done, or brings not what the collective says.
         """
         for gpu, blocks in enumerate(self.programme):
             for name in blocks:

@@ -153,10 +153,7 @@ def _whole(
 def programme_in(root: Element, problem: Reduction) -> Programme:
     """Return the thread blocks of every GPU, by their ids.
 
-    Raises
-    ------
-    FileError
-        With every mistake found, up to a number of them.
+    Raises FileError with every mistake found, up to a number of them.
     """
     mistakes, machines = Mistakes(), len(problem.machines)
     found: Programme = [{} for _ in range(machines)]

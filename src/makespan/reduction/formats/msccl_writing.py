@@ -40,11 +40,7 @@ def write(problem: Reduction, schedule: Schedule) -> str:
     """Return a valid plan as the text of a file.
 
     GPU i is the i-th machine, the root GPU 0. Input and output are different buffers.
-
-    Raises
-    ------
-    ProblemError
-        With everything that the format can't say, or its runtimes don't take.
+    Raises ProblemError with everything that the format can't say, or its runtimes don't take.
 
     Complexity: O(sends log sends).
     """

@@ -23,30 +23,15 @@ from makespan.reduction.heuristics.allreduce_edd_phases import (
 
 
 class Costs(NamedTuple):
-    """What sends cost in one direction: columns of :func:`schedule_by_due_date`.
+    """What sends cost in one direction: columns of :func:`schedule_by_due_date`."""
 
-    Parameters
-    ----------
-    latency, transfer
-        (sender, receiver) Negative transfers where there is no link; or 1 × 1 for equal pairs.
-    combine, prepare
-        (machine) What a receiver spends on a part, and a sender on a copy; or an entry for all.
-    size
-        (segment) Their sizes.
-    ports
-        Machine i has port and unit i mod ``ports``: with fewer ports than machines, a plan stands
-        for all its rotations.
-    huge
-        Later than all times.
-    """
-
-    latency: Any
-    transfer: Any
-    combine: Any
-    prepare: Any
-    size: Any
-    ports: int
-    huge: Any
+    latency: Any  # (sender, receiver), or 1 × 1 for equal pairs
+    transfer: Any  # the same; negative where there is no link
+    combine: Any  # (machine) what a receiver spends on a part; or an entry for all
+    prepare: Any  # (machine) what a sender spends on a copy; or an entry for all
+    size: Any  # (segment)
+    ports: int  # machine i has port and unit i mod ``ports``: if fewer, for all rotations of a plan
+    huge: Any  # later than all times
 
     @property
     def apart(self) -> Any:
@@ -66,33 +51,15 @@ class Growth(NamedTuple):
 
 
 class Aim(NamedTuple):
-    """When sends are due, and who makes them: columns of :func:`schedule_by_due_date`.
+    """When sends are due, and who makes them: columns of :func:`schedule_by_due_date`."""
 
-    Parameters
-    ----------
-    complete
-        (segment) When it is to be complete.
-    end
-        When all must hold all.
-    spread
-        By how much due dates are moved at random, at most.
-    backlog
-        For how long the unit may still be busy when a part comes.
-    apart
-        With ``GATHERED``, how much later those count who could send their part on.
-    open_parts
-        Whether all parts may go anywhere.
-    manner
-        Bits of :mod:`~makespan.reduction.heuristics.allreduce_edd_phases`: who sends and who takes.
-    """
-
-    complete: Any
-    end: float
-    spread: float
-    backlog: Any
-    apart: Any
-    open_parts: bool
-    manner: int
+    complete: Any  # (segment) when it is to be complete
+    end: float  # when all must hold all
+    spread: float  # by how much due dates are moved at random, at most
+    backlog: Any  # for how long the unit may still be busy when a part comes
+    apart: Any  # with ``GATHERED``, how much later those count who could send their part on
+    open_parts: bool  # whether all parts may go anywhere
+    manner: int  # bits of :mod:`~makespan.reduction.heuristics.allreduce_edd_phases`
 
 
 @part

@@ -264,24 +264,12 @@ FURTHEST = 1e9  # turns: what takes longer counts as that, as turns are counted 
 
 
 class Manner(NamedTuple):
-    """How groups take turns.
+    """How groups take turns."""
 
-    Parameters
-    ----------
-    children
-        Of a machine in the trees between groups: few leave more time for sends within groups.
-    early
-        By what part of a turn a send may be put before what it waits for, and so delay the turn.
-    backlog
-        Combinations that may wait for a unit, before no more parts are sent there.
-    unsent
-        Parts of a wave that groups have still to send on average when its tree begins.
-    """
-
-    children: float
-    early: float
-    backlog: float
-    unsent: float = 0.0
+    children: float  # of a machine in the trees between groups: few leave time for others
+    early: float  # by what part of a turn a send may precede what it waits for, and delay the turn
+    backlog: float  # combinations that may wait for a unit, before no more parts are sent there
+    unsent: float = 0.0  # parts of a wave that groups have to send on average when its tree begins
 
     def moved(self, rng: np.random.Generator) -> Manner:
         """Return the same with one of them drawn anew."""

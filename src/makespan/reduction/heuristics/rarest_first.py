@@ -29,40 +29,21 @@ from makespan.reduction.heuristics.rarest_first_phases import (
 class Ways(NamedTuple):
     """What copies cost, and the ports and links that they take.
 
-    Columns of :func:`broadcast_rarest_first`.
-
-    Parameters
-    ----------
-    latency, transfer
-        (sender, receiver) Transfers below 0 where a link is missing; or 1 × 1 for equal pairs.
-    prepare
-        (machine) What a sender spends on a copy, before it; or an entry for all.
-    size, release
-        (segment) Their sizes, and from when on holders have them.
-    shared, ahead
-        (sender, receiver, place) The links that a pair shares with others, then -1, and the latency
-        before each; None where no link is shared.
-    links
-        How many links there are.
-    exits, entries
-        (sender, receiver) Ports; None where each machine has one for sending and one for receiving.
-    owner, first
-        (port), (machine) Whose each sending port is, and the first one of each machine, and of one
-        more.
+    Columns of :func:`broadcast_rarest_first`; None for links and ports stands for the common case.
     """
 
-    latency: Any
-    transfer: Any
-    prepare: Any
-    size: Any
-    release: Any
-    shared: Any
-    ahead: Any
-    links: int
-    exits: Any
-    entries: Any
-    owner: Any
-    first: Any
+    latency: Any  # (sender, receiver), or 1 × 1 for equal pairs
+    transfer: Any  # the same; below 0 where a link is missing
+    prepare: Any  # (machine) what a sender spends on a copy, before it; or an entry for all
+    size: Any  # (segment)
+    release: Any  # (segment) from when on holders have it
+    shared: Any  # (sender, receiver, place) links that a pair shares, then -1; None: none is shared
+    ahead: Any  # the latency before each of these
+    links: int  # how many there are
+    exits: Any  # (sender, receiver) ports; None: a machine has one for sending, one for receiving
+    entries: Any  # the same of receivers
+    owner: Any  # (port) whose each sending port is
+    first: Any  # (machine) the first port of each, and of one more
 
 
 @loop(pays_from=400)

@@ -106,32 +106,16 @@ class Occupation(NamedTuple):
     """The ways by which segments are copied, a row each, in reversed time where parts are combined.
 
     Times are whole numbers of ``unit`` where there is one, else seconds.
-
-    Parameters
-    ----------
-    giver, taker
-        The machines at both ends.
-    latency
-        Before what is sent begins to arrive.
-    lasts, prepare
-        For how long a segment of size 1 is sent, and what the giver does before that.
-    holds
-        Ports and shared links, numbered from 0, then -1; the first is the giver's port, the
-        number of its unit, too.
-    after
-        How long after the start of a copy it holds each of these, for as long as it is sent.
-    size
-        The size of every segment.
     """
 
-    giver: Integers
-    taker: Integers
-    latency: Any
-    lasts: Any
-    prepare: Any
+    giver: Integers  # machine
+    taker: Integers  # machine
+    latency: Any  # before what is sent begins to arrive
+    lasts: Any  # for how long a segment of size 1 is sent
+    prepare: Any  # what the giver does before that
     holds: Integers
-    after: Any
-    size: Any
+    after: Any  # how long after its start a copy holds each of these, for as long as it is sent
+    size: Any  # the size of every segment
     unit: Fraction | None
 
     def columns(self) -> dict[str, Any]:

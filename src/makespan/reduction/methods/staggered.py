@@ -33,27 +33,16 @@ Planned = tuple[Integers, Integers]
 class Manner(NamedTuple):
     """When segments are complete, and how they get around.
 
-    Parameters
-    ----------
-    stretch
-        How long that takes, from the first to the last, over what the bound leaves for it.
-    bend
-        Exponent of the part of this time until a segment is complete: above 1, more are early.
-    trunk
-        To how many machines of all a segment is copied before parts are planned.
-    parts, copies
-        What a machine takes, and sends, of a segment that few have, at most.
-    lead
-        Parts that it takes more than all on average, at most. These three are for copies that
-        arrive up to two transfers after they start, and more by as much as they take longer.
+    ``parts``, ``copies`` and ``lead`` are for copies that arrive up to two transfers after they
+    start, and more by as much as they take longer.
     """
 
-    stretch: float
-    bend: float
-    trunk: float
-    parts: int
-    copies: int
-    lead: int
+    stretch: float  # how long that takes, first to last, over what the bound leaves for it
+    bend: float  # exponent of the part of this time until one is complete: above 1, more are early
+    trunk: float  # to how many machines of all a segment is copied before parts are planned
+    parts: int  # what a machine takes of a segment that few have, at most
+    copies: int  # what it sends of such a segment, at most
+    lead: int  # parts that it takes more than all on average, at most
 
     @classmethod
     def drawn(cls, rng: np.random.Generator) -> Manner:

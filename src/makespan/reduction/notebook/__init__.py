@@ -147,18 +147,12 @@ MIN_SECONDS = 0.05
 class Estimate:
     """Predicted minutes of plain enumeration.
 
-    Parameters
-    ----------
-    seconds_per_solution
-        What one evaluation of 4 machines and 3 segments took.
-    search, ordered
-        Minutes of the search over destinations, and of the one that also tries every order of
-        sends; a row per number of machines from 1, a column per number of segments from 1.
+    A row per number of machines from 1, a column per number of segments from 1.
     """
 
-    seconds_per_solution: float
-    search: tuple[tuple[float, ...], ...]
-    ordered: tuple[tuple[float, ...], ...]
+    seconds_per_solution: float  # what one evaluation of 4 machines and 3 segments took
+    search: tuple[tuple[float, ...], ...]  # minutes, over destinations
+    ordered: tuple[tuple[float, ...], ...]  # minutes, with every order of sends
 
     def __str__(self) -> str:
         def table(rows: tuple[tuple[float, ...], ...]) -> list[str]:

@@ -60,18 +60,11 @@ def clustering_seconds(dag: Dag) -> float:
 class ScheduledGraph:
     """The scheduled graph of a changing clustering: at first, every task for itself.
 
-    Parameters
-    ----------
-    task, edge
-        What tasks and edges count on a path.
-    reading
-        ``"zeroed"``: levels on the graph with the edges inside clusters zeroed, the merge being
-        tried included. ``"original"``: levels on the original graph.
-    trials
-        About how many clusterings will be tried; many are worth a compiler.
-    priority
-        What stands in for the levels, if given: the tasks of a cluster follow one another by
-        falling priority, which falls along edges too.
+    ``task`` and ``edge`` are what these count on a path. ``reading`` is ``"zeroed"``: levels on the
+    graph with the edges inside clusters zeroed, the merge being tried included; or ``"original"``.
+    About ``trials`` clusterings will be tried; many are worth a compiler. ``priority`` stands in
+    for the levels, if given: the tasks of a cluster follow one another by falling priority, which
+    falls along edges too.
     """
 
     def __init__(

@@ -44,28 +44,14 @@ class Parts(ABC):
     """The parts of a model, in units of time.
 
     ``plan`` is the best one known; what takes longer than ``until``, in seconds, is ruled out.
-
-    Attributes
-    ----------
-    settings
-        Parameters of CP-SAT that suit the model.
-    deciding
-        Such as suit the question whether a plan ends by a time, in the order of their turns.
-    horizon
-        The latest end, in units.
-    start, on, end
-        When each task starts, literals of where it is, and the makespan.
-
-    Raises
-    ------
-    LateError
-        If the time is up.
+    ``start`` and ``on`` are when each task starts, and literals of where it is. Raises LateError if
+    the time is up.
     """
 
-    settings: ClassVar[Settings] = {}
-    deciding: ClassVar[tuple[Settings, ...]] = ()
-    horizon: int
-    end: IntVar
+    settings: ClassVar[Settings] = {}  # parameters of CP-SAT that suit the model
+    deciding: ClassVar[tuple[Settings, ...]] = ()  # for the question whether a plan ends by a time
+    horizon: int  # the latest end
+    end: IntVar  # the makespan
 
     def __init__(
         self, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, until: float

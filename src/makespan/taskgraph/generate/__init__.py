@@ -74,10 +74,7 @@ def generate(
     communication, contention
         As in :class:`TaskGraph`.
 
-    Raises
-    ------
-    ProblemError
-        With every option that makes no problem.
+    Raises ProblemError with every option that makes no problem.
     """
     mistakes = Mistakes()
     if graph not in GENERATORS:

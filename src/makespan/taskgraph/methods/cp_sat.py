@@ -126,14 +126,9 @@ SLACK = 1e-9  # share of a time that may be rounding
 class _WithTransfers(OnMachines):
     """The parts of the model that transfers add, in units of time.
 
-    Attributes
-    ----------
-    routes, hop
-        The hops of each pair of machines, and what each takes for each edge.
-    begins
-        The starts of the hops of edges that have them in the model.
-    taken
-        When machines take tasks, where they fetch the data themselves.
+    ``routes`` and ``hop`` are the hops of each pair of machines, and what each takes for each edge;
+    ``begins`` the starts of the hops of edges that have them in the model; ``taken`` when machines
+    take tasks, where they fetch the data themselves.
     """
 
     def __init__(

@@ -71,12 +71,8 @@ EXIT = -1
 class _Paths:
     """The tasks that have a machine, and when the others can start and have to end.
 
-    Attributes
-    ----------
-    start, end
-        The earliest, of tasks without a machine on their fastest; fixed for those that have one.
-    latest
-        The latest end of each task (LFT of the paper).
+    ``start`` and ``end`` are the earliest, of tasks without a machine on their fastest; fixed for
+    those that have one. ``latest`` is the latest end of each task (LFT of the paper).
     """
 
     def __init__(self, problem: TaskGraph) -> None:

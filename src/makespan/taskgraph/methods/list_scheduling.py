@@ -180,10 +180,7 @@ def priorities(
 ) -> Floats:
     """Return the priority of each task.
 
-    Raises
-    ------
-    MethodError
-        If there is no such priority.
+    Raises MethodError if there is no such priority.
     """
     dag = problem.dag
     if callable(priority):

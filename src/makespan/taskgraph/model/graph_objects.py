@@ -50,11 +50,7 @@ def tasks_and_edges(
 
     Names are the keys: a text as it is, a tuple as ``name[0,1]``. An edge has the size of the
     result of its source.
-
-    Raises
-    ------
-    MissingExtra
-        If Dask is not installed.
+    Raises MissingExtra if Dask is not installed.
     """
     names, dependencies = _graph(graph)
     tasks = [(name, 1.0 if work is None else work(key)) for key, name in names.items()]

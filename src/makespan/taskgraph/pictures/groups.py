@@ -47,10 +47,7 @@ def groups(
     details
         Those of the result, which hold the clusters.
 
-    Raises
-    ------
-    InputError
-        If there is no such way, or nothing known of it.
+    Raises InputError if there is no such way, or nothing known of it.
     """
     if by is None:
         return types_of(problem) if schedule is None else _machines(problem, schedule)

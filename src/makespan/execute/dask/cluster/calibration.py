@@ -28,30 +28,17 @@ RETURNS_MATTER_FROM = 0.02  # of what sending and computing a unit cost together
 class Measured:
     """What was measured of one worker.
 
-    Parameters
-    ----------
-    name
-        Its name on the scheduler.
-    threads
-        How many parts of a chunk it computes at a time.
-    send, compute, return_
-        The fitted costs; ``compute`` is the time on the worker alone.
-    submit
-        Seconds from submitting a task to knowing that it is done, without its computation.
-    between
-        Seconds between the end of a task and the start of the next that waits for it.
-    whole
-        What chunks took as a whole, from the start of sending until the result was there:
-        (items, seconds), the median of each size, by increasing size.
+    ``whole`` is what chunks took from the start of sending until the result was there: (items,
+    seconds), the median of each size, by increasing size.
     """
 
-    name: str
-    threads: int
+    name: str  # its name on the scheduler
+    threads: int  # how many parts of a chunk it computes at a time
     send: Fit
-    compute: Fit
+    compute: Fit  # the time on the worker alone
     return_: Fit
-    submit: float
-    between: float
+    submit: float  # seconds of a task until it is known to be done, without its computation
+    between: float  # seconds between the end of a task and the start of the next that waits for it
     whole: tuple[tuple[int, float], ...] = ()
 
 

@@ -33,20 +33,9 @@ class DaskEngine:
     """The engine of Dask: all transfers and tasks of one run, so that none is left behind.
 
     ``async with`` it: at the end of the block the scheduler has confirmed that nothing is left
-    wherever the block was interrupted, failed, or lost something.
-
-    Parameters
-    ----------
-    pool
-        The workers.
-    function
-        The function, pickled, and the futures among its keywords.
-    batched
-        Whether the function takes a whole chunk.
-    resources
-        What each task needs.
-    priority
-        Of all tasks; among themselves they go by :meth:`start`.
+    wherever the block was interrupted, failed, or lost something. ``function`` is pickled, with the
+    futures among its keywords; ``batched``: it takes a whole chunk. ``resources`` is what each task
+    needs, ``priority`` that of all tasks; among themselves they go by :meth:`start`.
     """
 
     def __init__(

@@ -24,31 +24,15 @@ ONE_PORT_FROM = 0.93  # of the sum of the sends alone: concurrent sends gain not
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """An affine cost fitted to measurements.
+    """An affine cost fitted to measurements."""
 
-    Parameters
-    ----------
-    cost
-        Seconds, and seconds per unit.
-    fixed_interval, per_unit_interval
-        95 % confidence intervals of its parts (least, greatest).
-    quality
-        R², the share of the variance that the cost explains; 1 where nothing varies.
-    error
-        The deviations of all measurements from the cost, relative to their sum.
-    kept
-        How many measurements were used.
-    rejected
-        The (units, seconds) that were left out as disturbed.
-    """
-
-    cost: Affine
-    fixed_interval: tuple[float, float]
-    per_unit_interval: tuple[float, float]
-    quality: float
-    error: float
-    kept: int
-    rejected: tuple[tuple[float, float], ...] = ()
+    cost: Affine  # seconds, and seconds per unit
+    fixed_interval: tuple[float, float]  # 95 % confidence: least, greatest
+    per_unit_interval: tuple[float, float]  # the same
+    quality: float  # R², the share of the variance that the cost explains; 1 where nothing varies
+    error: float  # the deviations of all measurements from the cost, relative to their sum
+    kept: int  # how many measurements were used
+    rejected: tuple[tuple[float, float], ...] = ()  # the (units, seconds) left out as disturbed
 
 
 def fit(units: Sequence[float], seconds: Sequence[float], *, constant: bool = False) -> Fit:

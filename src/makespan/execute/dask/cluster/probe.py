@@ -47,20 +47,11 @@ class Samples:
 
 
 class Probe:
-    """One calibration under way.
+    """One calibration under way: each size of the sample ``items`` is measured ``repetitions``
+    times.
 
-    Parameters
-    ----------
-    pool, engine
-        The workers, and what goes to them.
-    items
-        The sample.
-    repetitions
-        How often each size is measured.
-    budget
-        Seconds that the transfers, and the computations, of one worker should take in all.
-    tell
-        Called with the share done and what is measured now.
+    The transfers, and the computations, of one worker should take ``budget`` seconds in all.
+    ``tell`` is called with the share done and what is measured now.
     """
 
     def __init__(

@@ -45,14 +45,7 @@ NEEDED = (
 class Batch:
     """The tasks of one run.
 
-    Parameters
-    ----------
-    client
-        A ``distributed.Client``.
-    work
-        The tasks.
-    as_it_is
-        Whether the tasks go as Dask would send them; else under keys of their own.
+    ``as_it_is``: they go as Dask would send them; else under keys of their own.
     """
 
     def __init__(self, client: Any, work: Work, *, as_it_is: bool = False) -> None:

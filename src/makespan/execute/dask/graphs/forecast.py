@@ -19,16 +19,13 @@ from makespan.taskgraph.problem import TaskGraph
 class Forecast:
     """When everything happens under an order of tasks and their machines.
 
-    Tasks go to their machines one after another in the order, each behind what its machine has.
-    A result goes to a machine when its task has ended, once, however many tasks need it there;
-    under contention in the first gap of what it occupies. A task starts at the earliest a
-    ``task_setup`` after the last of its inputs was computed: the scheduler has to hear of it.
+    Tasks go to their machines one after another in the order, each behind what its machine has. A
+    result goes to a machine when its task has ended, once, however many tasks need it there; under
+    contention in the first gap of what it occupies. A task starts at the earliest a ``task_setup``
+    after the last of its inputs was computed: the scheduler has to hear of it.
 
-    Parameters
-    ----------
-    problem
-        Overlapping communication. Durations hold the ``task_setup`` of the machine; where a task
-        has waited for its inputs or its machine that long anyway, it is not charged.
+    Communication overlaps. Durations hold the ``task_setup`` of the machine; where a task has
+    waited for its inputs or its machine that long anyway, it is not charged.
 
     Complexity of :meth:`run`: O(n + e h g), g gaps that are tried.
     """

@@ -32,27 +32,13 @@ class Carried:
 
 @dataclass(frozen=True, kw_only=True)
 class Pins:
-    """A plan, by the numbers of the problem's tasks.
-
-    Parameters
-    ----------
-    problem
-        The problem of the plan.
-    order
-        The tasks in the order of their starts.
-    machine_of
-        The name of each task's machine.
-    after
-        For each task those before it on its machine that it must wait for.
-    carried
-        The transfers in the order of their starts, one for each result and machine.
-    """
+    """A plan, by the numbers of the problem's tasks."""
 
     problem: TaskGraph
-    order: tuple[int, ...]
-    machine_of: tuple[str, ...]
-    after: Mapping[int, tuple[int, ...]]
-    carried: tuple[Carried, ...]
+    order: tuple[int, ...]  # the tasks in the order of their starts
+    machine_of: tuple[str, ...]  # the name of each task's machine
+    after: Mapping[int, tuple[int, ...]]  # for each task those before it that it must wait for
+    carried: tuple[Carried, ...]  # in the order of their starts, one for each result and machine
 
     @property
     def machines(self) -> tuple[str, ...]:

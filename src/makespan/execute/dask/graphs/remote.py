@@ -70,18 +70,10 @@ class _State(NamedTuple):
 
 
 class Conductor:
-    """Orders what leaves a worker during a run.
+    """Orders what leaves a worker during the run named ``run``, which has the keys ``keys``.
 
-    Parameters
-    ----------
-    run
-        The name of the run.
-    keys
-        The keys of the run.
-    leaving
-        The transfers from this worker in the order of the plan.
-    in_turn
-        Whether one follows another; else each leaves as soon as it can.
+    ``leaving`` are the transfers from this worker in the order of the plan. ``in_turn``: one
+    follows another; else each leaves as soon as it can.
     """
 
     def __init__(

@@ -39,20 +39,10 @@ class CantConduct(ExecutionError):
 
 
 class GraphRun:
-    """One run.
+    """One run of a batch.
 
-    Parameters
-    ----------
-    pool
-        The workers.
-    batch
-        The tasks.
-    keys
-        The tasks' keys by their numbers in the plan.
-    pins
-        The plan; None: what Dask has been handed is waited for.
-    tell
-        Called with the share done and what is done now.
+    ``keys`` are the tasks' keys by their numbers in the plan. Without ``pins``, the plan, what Dask
+    has been handed is waited for. ``tell`` is called with the share done and what is done now.
     """
 
     def __init__(

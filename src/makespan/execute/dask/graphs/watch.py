@@ -32,12 +32,8 @@ LONGEST = 30.0  # seconds that an answer is waited for
 class Sightings:
     """What was seen, by worker.
 
-    Parameters
-    ----------
-    number
-        The number of each task, by the key that was sent.
-    names
-        The name of each worker by its address, also of those that are gone.
+    ``number`` is that of each task, by the key that was sent, ``names`` the name of each worker by
+    its address, also of those that are gone.
     """
 
     def __init__(self, number: Mapping[str, int], names: Mapping[str, str]) -> None:

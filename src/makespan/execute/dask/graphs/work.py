@@ -31,16 +31,10 @@ caller's, which makes its next dataframe, would each wait for what the other hol
 class Work:
     """What is asked for; the tasks that make it are worked out when they are needed.
 
-    Parameters
-    ----------
-    packed
-        Makes the answer of the wanted results, in the order of ``keys``.
-    handed
-        Hands all to Dask's scheduler as Dask itself would; the futures of the wanted results.
-    likeness
-        Something that is told quickly, and the same for what looks alike.
-    locks
-        Whether the tasks come of expressions, as those of dataframes do.
+    ``packed`` makes the answer of the wanted results, in the order of ``keys``. ``handed`` hands
+    all to Dask's scheduler as Dask itself would, and returns the futures of the wanted results.
+    ``likeness`` is told quickly, and the same for what looks alike. ``locks``: the tasks come of
+    expressions, as those of dataframes do.
     """
 
     def __init__(
@@ -267,27 +261,13 @@ def _needed(nodes: Mapping[Any, Any], keys: tuple[Any, ...]) -> dict[Any, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Structure:
-    """A graph whose tasks are numbered alike whatever tokens its keys hold.
-
-    Parameters
-    ----------
-    work
-        The tasks.
-    keys
-        Their keys, by number.
-    edges
-        (source, target) by number.
-    kinds
-        The name of each task without tokens and indices.
-    sources
-        What tells the tasks without inputs from others: how large what they hold is.
-    """
+    """A graph whose tasks are numbered alike whatever tokens its keys hold."""
 
     work: Work
-    keys: tuple[Any, ...]
-    edges: tuple[tuple[int, int], ...]
-    kinds: tuple[str, ...]
-    sources: tuple[Any, ...]
+    keys: tuple[Any, ...]  # of the tasks, by number
+    edges: tuple[tuple[int, int], ...]  # (source, target) by number
+    kinds: tuple[str, ...]  # the name of each task without tokens and indices
+    sources: tuple[Any, ...]  # of tasks without inputs from others: how large what they hold is
 
     @property
     def same(self) -> int:

@@ -27,21 +27,11 @@ from makespan.execute.pickles import Function
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaskJob(Job):
-    """A job for a Dask cluster.
+    """A job for a Dask cluster."""
 
-    Parameters
-    ----------
-    function
-        As it is sent.
-    only
-        Which workers may be used.
-    priority
-        Among what else the cluster has to do; higher is sooner.
-    """
-
-    function: Function
-    only: Only = ANY
-    priority: float = 0.0
+    function: Function  # as it is sent
+    only: Only = ANY  # which workers may be used
+    priority: float = 0.0  # among what else the cluster has to do; higher is sooner
 
 
 @dataclass(frozen=True, slots=True)

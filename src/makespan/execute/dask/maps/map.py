@@ -294,11 +294,8 @@ def annotated(
 ) -> Wanted:
     """Return what is wanted; an argument that is given wins.
 
-    Raises
-    ------
-    InputError
-        If an annotation is a function of keys: chunks have none that anybody knows. If a priority
-        or retries are not numbers.
+    Raises InputError if an annotation is a function of keys: chunks have none that anybody knows,
+    or if a priority or retries are not numbers.
     """
     found = optional("dask").get_annotations()
     for name in ("workers", "resources", "retries", "priority"):

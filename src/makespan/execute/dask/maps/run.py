@@ -131,10 +131,7 @@ def chunk_rows(schedule: Schedule) -> Integers:
 def refuse_unusable(plan: Result, items: Items) -> None:
     """Refuse a plan that can't be run on these items.
 
-    Raises
-    ------
-    InputError
-        With what stands in the way.
+    Raises InputError with what stands in the way.
     """
     problem = plan.problem
     if plan.schedule is None:
