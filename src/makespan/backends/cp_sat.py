@@ -127,13 +127,9 @@ def scaling_of(
     """Return the unit in which ``seconds`` are integers whose sum is at most ``largest_sum``.
 
     Where no decimal unit is that coarse and fits them all, the unit is the finest power of two
-    whose integers, rounded up, fit; the scaling is then not ``exact``.
-
-    Parameters
-    ----------
-    total
-        The greatest sum in seconds that the model forms, above 0, where that is not the sum of
-        all ``seconds``; it is then what fits, rounded down.
+    whose integers, rounded up, fit; the scaling is then not ``exact``. ``total``: the greatest sum
+    in seconds that the model forms, above 0, where that is not the sum of all ``seconds``; it is
+    then what fits, rounded down.
 
     Complexity: O(n), vectorised.
 
@@ -227,22 +223,15 @@ def search(
 ) -> Found:
     """Search ``model`` until it is solved or ``control`` has expired.
 
-    Parameters
-    ----------
-    control
-        The clock, the seed, and the progress callback, which is called in this thread.
-    in_seconds
-        What the objective stands for, for the progress callback; None: nothing is reported.
-    presolve
-        Whether the model is simplified first. With intervals, the presolve of CP-SAT 9.15 has
-        been seen to find feasible models infeasible from sums of about 2^31 on.
-    settings
-        Further parameters of CP-SAT, by their names; values of repeated ones are tuples.
-    enough
-        Asked with the incumbent and the bound: whether to stop sooner.
+    The progress callback of ``control`` is called in this thread; ``in_seconds`` gives what the
+    objective stands for, None: nothing is reported. ``settings`` are further parameters of CP-SAT,
+    by their names; values of repeated ones are tuples. ``enough`` is asked with the incumbent and
+    the bound whether to stop sooner. ``presolve``: the model is simplified first. With intervals,
+    the presolve of CP-SAT 9.15 has been seen to find feasible models infeasible from sums of about
+    2^31 on.
 
-    The search runs in a thread of its own while this one polls: Python delivers Ctrl-C only to
-    the main thread, between its own steps.
+    The search runs in a thread of its own while this one polls: Python delivers Ctrl-C only to the
+    main thread, between its own steps.
     """
     cp_model = library()
     if control.expired():

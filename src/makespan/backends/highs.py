@@ -131,14 +131,9 @@ class Programme:
     ) -> None:
         """Add a constraint for each row of a table of variables, all at once.
 
-        Parameters
-        ----------
-        indices
-            Shape (rows, terms). No row holds a variable twice; -1 stands for no variable.
-        values
-            Their factors: what can be broadcast to that shape.
-        low, high
-            One for each row, or one for all.
+        Indices have the shape (rows, terms); no row holds a variable twice, and -1 stands for no
+        variable. Factors are broadcast to that shape; the sides are one for each row, or one for
+        all.
 
         >>> programme = Programme()
         >>> x = programme.variables(3, cost=1.0)
@@ -181,12 +176,8 @@ class Programme:
     def solve(self, control: Control, *, start: Floats | None = None, gap: float = 0.0) -> Answer:
         """Minimise; stop at the control's limit or Ctrl-C with the incumbent and the bound.
 
-        Parameters
-        ----------
-        start
-            Values of all variables of a known solution to start from.
-        gap
-            The relative gap at which a mixed-integer search may stop.
+        ``start``: values of all variables of a known solution to start from. ``gap``: the relative
+        gap at which a mixed-integer search may stop.
         """
         if control.expired():
             return NOTHING
@@ -204,16 +195,12 @@ class Programme:
     def change(self, answer: Answer, other: Programme) -> float:
         """Return the change of the least value on the way to another programme, to first order.
 
-        Parameters
-        ----------
-        answer
-            The optimum of this linear programme, with its dual values.
-        other
-            The same rows and variables, entry for entry, with other numbers.
+        ``answer`` is the optimum of this linear programme, with its dual values; ``other`` has the
+        same rows and variables, entry for entry, with other numbers.
 
         The change of the Lagrangian at this optimum: the derivative where it is the only one; see
-        :class:`makespan.backends.one_sided.Sides`. Complexity: O(entries).
-        Source: Milgrom and Segal 2002, theorem 5.
+        :class:`makespan.backends.one_sided.Sides`. Complexity: O(entries). Source: Milgrom and
+        Segal 2002, theorem 5.
 
         >>> def priced(price):
         ...     programme = Programme()

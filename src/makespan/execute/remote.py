@@ -273,18 +273,10 @@ def work(
 def taken_back(chunks: Sequence[tuple[str, int, int]], kept: float) -> list[tuple[int, int, float]]:
     """Take back what no thread has begun of a worker's chunks, but for a share that is ``kept``.
 
-    Parameters
-    ----------
-    chunks
-        In the order in which they are computed: the key, the first item and the last but one.
-    kept
-        The share, from 0 to 1, of the items that nobody has begun; the first of them are kept.
-
-    Returns
-    -------
-    list
-        Of each chunk the item that is begun next, the first item that is not done any more, and for
-        how many seconds the last that was begun has been under way.
+    Chunks are in the order in which they are computed: the key, the first item and the last but
+    one. The first of the items that nobody has begun are kept. Returns of each chunk the item that
+    is begun next, the first that is not done any more, and for how many seconds the last that was
+    begun has been under way.
     """
     shares = [_share(*chunk) for chunk in chunks]
     left = int(kept * sum(share.end - share.next for share in shares))

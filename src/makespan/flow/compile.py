@@ -100,14 +100,8 @@ Tell = Callable[[str, int, int], object]
 def compile_ahead(tell: Tell = lambda kind, done, count: None) -> tuple[jit.Compiled, ...]:
     """Compile the kernels of all kinds into Numba's cache, by solving samples.
 
-    ``tell``: called before each sample, and when a kind is done.
-
-    Returns
-    -------
-    tuple of Compiled
-        Every kernel, for how many signatures it is compiled, and what that took.
-
-    Raises MakespanError if the cache can't be written.
+    ``tell`` is called before each sample, and when a kind is done. Returns every kernel, with its
+    number of signatures and what that took. Raises MakespanError if the cache can't be written.
     """
     try:
         with first_use.lock():

@@ -183,14 +183,8 @@ FITTED = 1 << 18
 def first_fit(seconds: Floats, machines: int, capacity: float, control: Control) -> Integers | None:
     """Return the machine of each task, or None where a task finds no room, or the time was up.
 
-    Parameters
-    ----------
-    seconds
-        The durations, in the order in which the tasks are placed.
-    machines
-        How many machines there are.
-    capacity
-        Seconds that each may work.
+    ``seconds`` are the durations in the order in which the tasks are placed, ``capacity`` the
+    seconds that each machine may work.
 
     Complexity: O(n m) for few tasks and machines, else O(n log m) in a compiled loop.
     """

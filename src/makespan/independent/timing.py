@@ -36,18 +36,9 @@ def tasks(problem: IndependentTasks) -> Sequence[str]:
 def scheduled(
     problem: IndependentTasks, tasks: Integers, duration: Floats, machine: Integers
 ) -> Schedule:
-    """Return the schedule that starts ``tasks``, in this order, on their machines.
+    """Return the schedule that starts ``tasks``, in this order, each in one piece on its machine.
 
-    Parameters
-    ----------
-    problem
-        The problem; each task runs in one piece.
-    tasks
-        The tasks (indices) in the order in which they are started.
-    duration, machine
-        Of each of these the seconds, and the machine.
-
-    The arrays become the schedule's own.
+    ``duration`` and ``machine`` are those of these tasks. The arrays become the schedule's own.
     """
     if problem.release is None:
         start = _back_to_back(machine, duration)
@@ -72,12 +63,7 @@ def retimed(
 ) -> Schedule:
     """Return ``schedule`` with the same machines and orders, everything as early as possible.
 
-    Parameters
-    ----------
-    problem, schedule
-        What was planned.
-    factors
-        Factors on the durations of the rows of the schedule; None for nominal durations.
+    ``factors`` multiply the durations of the rows; None: nominal durations.
 
     Complexity: O(rows log rows).
     """

@@ -89,14 +89,8 @@ def scheduled(problem: Pipeline, mapping: Mapping) -> Schedule:
 def retimed(problem: Pipeline, schedule: Schedule, factors: Floats | None = None) -> Schedule:
     """Return ``schedule`` with the same mapping, everything as early as possible.
 
-    Data sets enter one period of the mapping apart, whatever the factors.
-
-    Parameters
-    ----------
-    problem, schedule
-        What was planned.
-    factors
-        Factors on the durations of the rows of the schedule; None for nominal durations.
+    Data sets enter one period of the mapping apart, whatever the factors. ``factors`` multiply the
+    durations of the rows; None: nominal durations.
     """
     schedule = schedule.renamed(problem.machines)
     order, columns = _prepared(problem, schedule)

@@ -57,12 +57,7 @@ def retimed(problem: Reduction, schedule: Schedule, factors: Floats | None = Non
     """Return the same sends, in the same order on every port, as early as possible.
 
     Combinations follow in the order of arrival. The makespan is never later than that of a valid
-    ``schedule``.
-
-    Parameters
-    ----------
-    factors
-        What the duration of each row of ``schedule`` is multiplied by; None for 1.
+    ``schedule``. ``factors`` multiply the durations of the rows; None: nominal durations.
 
     Complexity: O(sends log sends).
     """
@@ -127,20 +122,13 @@ def in_order(
     arrivals: Integers | None = None,
     entering: Whole | None = None,
 ) -> Schedule | None:
-    """Return the earliest schedule of sends, given in the order of their starts.
+    """Return the earliest schedule of sends, which every machine makes in the order of the rows.
 
-    Parameters
-    ----------
-    sends
-        Every machine sends in the order of the rows.
-    arrivals
-        The rows in the order in which receivers take them; None: in the order of the rows, which
-        is also taken where no start times were found that keep to both orders.
-    entering
-        By when shared links, a column each, take every send before others, with ``arrivals``;
-        None: in the order of the rows.
-
-    Returns None where a segment is sent on before it is there.
+    ``arrivals``: the rows in the order in which receivers take them; None: in the order of the
+    rows, which is also taken where no start times were found that keep to both orders.
+    ``entering``: by when shared links, a column each, take every send before others, with
+    ``arrivals``; None: in the order of the rows. Returns None where a segment is sent on before it
+    is there.
     """
     costs = costs_of(problem, sends)
     by_start = np.arange(len(sends))

@@ -127,18 +127,9 @@ class Pool:
     ) -> Answer:
         """Return the answer to an order; cancelling this ends the work on it.
 
-        Parameters
-        ----------
-        what
-            Which of ``makespan.studio.answers.ANSWERS``.
-        body
-            The text of the request.
-        client
-            Who asks: a newer order of the same ends an older one.
-        told
-            Called with what is told of its progress.
-        slow
-            Whether this may take long: one process is kept for what is not slow.
+        ``what`` is one of ``makespan.studio.answers.ANSWERS``, ``body`` the text of the request. A
+        newer order of the same ``client`` ends an older one. ``told`` is called with what is told
+        of its progress. ``slow``: it may take long; one process is kept for what is not slow.
         """
         for job in self._jobs() if client is not None else ():
             if job.client == client:

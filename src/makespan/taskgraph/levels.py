@@ -23,14 +23,10 @@ def weights(
 ) -> tuple[Floats, Floats]:
     """Return what tasks and edges count on a path.
 
-    Parameters
-    ----------
-    w1
-        Weight of a unit of work; None: a task counts its mean seconds over the machines that can
-        execute it.
-    w2
-        Weight of a unit of data; None: an edge counts its mean seconds over the pairs of
-        different machines.
+    ``w1`` is the weight of a unit of work; None: a task counts its mean seconds over the machines
+    that can execute it. ``w2`` is that of a unit of data; None: an edge counts its mean seconds
+    over the pairs of different machines. On machines and links of speed 1 without set-ups, None and
+    1 are the same.
 
     On machines and links of speed 1 without set-ups, None and 1 are the same.
 
@@ -200,23 +196,14 @@ def heads(
     """Return the earliest start of each task, and the tasks before it as bits of one integer.
 
     All tasks before one that can't start until ``t`` take their time on ``cores`` cores behind
-    ``t``; that holds for every ``t``, and for paths. Of a graph that is turned round, these are
-    the tails: what comes behind the end of each task.
+    ``t``; that holds for every ``t``, and for paths. Of a graph that is turned round, these are the
+    tails: what comes behind the end of each task. All tasks are in ``order``, those ``before``
+    others first: these are direct predecessors. ``least`` is the least duration of each, in whole
+    units, ``area`` what it takes of all cores; None: its least duration on one.
 
-    Parameters
-    ----------
-    order
-        All tasks, those of ``before`` first.
-    before
-        The direct predecessors of each task.
-    least
-        The least duration of each task, in whole units.
-    area
-        What it takes of all cores; None: its least duration on one.
-
-    Source: the relaxation to parallel machines of Carlier 1987, "Scheduling jobs with release
-    dates and tails on identical machines to minimize makespan", proposition 1, applied to the
-    ancestors of each task. Complexity: O(n² log n).
+    Source: the relaxation to parallel machines of Carlier 1987, "Scheduling jobs with release dates
+    and tails on identical machines to minimize makespan", proposition 1, applied to the ancestors
+    of each task. Complexity: O(n² log n).
 
     >>> heads([0, 1, 2, 3], [[], [], [], [0, 1, 2]], np.array([2, 3, 4, 1]), 2)[0].tolist()
     [0, 0, 0, 5]
@@ -243,14 +230,8 @@ def heads_apart(dag: Dag, root: int, least: Integers, across: Integers) -> Integ
 
     A predecessor that is not on the machine of ``root`` either begins no earlier than such tasks
     do; the data of one that is there come across. So data from ``root`` cross somewhere on each
-    path that leads here.
-
-    Parameters
-    ----------
-    least
-        The least duration of each task, in whole units.
-    across
-        The least time of the data of each edge between two machines.
+    path that leads here. ``least``: the least duration of each task, in whole units. ``across``:
+    the least time of the data of each edge between two machines.
 
     Complexity: O(n + e). The graph that is turned round gives the tails.
 

@@ -39,10 +39,7 @@ def tasks(problem: TaskGraph) -> Sequence[str]:
 def retimed(problem: TaskGraph, schedule: Schedule, factors: Floats | None = None) -> Schedule:
     """Return ``schedule`` with the same decisions, everything as early as possible.
 
-    Parameters
-    ----------
-    factors
-        Factors on the durations of the rows; None for nominal durations.
+    ``factors`` multiply the durations of the rows; None: nominal durations.
 
     Rows are dispatched in the order of their starts, each as early as what it needs allows.
     Complexity: O((rows + edges) log rows); compiled where there are many.

@@ -15,15 +15,9 @@ def bind(form: Callable[..., Any], /, *groups: Any, **columns: Any) -> Callable[
     """Give a loop arguments by their names; return what calls it with all others.
 
     ``form``: a loop in one of its forms, or a kernel. ``groups``: columns that travel together:
-    dataclasses or named tuples whose fields are parameters. ``columns``: single arguments.
-
-    Returns
-    -------
-    callable
-        It takes the parameters that are left by name; a single one that is left, by position, too.
-
-    Raises TypeError if a name is not that of a parameter, is given twice, or is missing in the
-    call.
+    dataclasses or named tuples whose fields are parameters. ``columns``: single arguments. What is
+    returned takes the parameters that are left by name; a single one by position, too. Raises
+    TypeError if a name is not that of a parameter, is given twice, or is missing in the call.
 
     >>> def scaled(number, factor, shift):
     ...     return number * factor + shift

@@ -84,14 +84,8 @@ def diagram_svg(diagram: Diagram, *, on_page: bool = False) -> str:
     the indices that it stands for, with spaces between. Each line is a group of the class ``edge``
     with ``data-from`` and ``data-to``, the places of its boxes among the groups ``node``, and
     ``data-edge`` or ``data-activity`` where it stands for one; so has its label, of the class
-    ``label``.
-
-    Parameters
-    ----------
-    diagram
-        What to draw; large ones are thinned.
-    on_page
-        Whether the colours are those of the page around it, by day and by night.
+    ``label``. Large diagrams are thinned. ``on_page``: the colours are those of the page around it,
+    by day and by night.
     """
     sheet = Sheet.of(diagram, titled=not on_page)
     canvas = Canvas(diagram.title)

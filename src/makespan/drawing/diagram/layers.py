@@ -64,16 +64,8 @@ def placed(
 ) -> Placement:
     """Place boxes along their layers, without overlaps.
 
-    Parameters
-    ----------
-    layer
-        The layer of each box.
-    source, target
-        The edges; those that do not lead to a higher layer are not considered.
-    size
-        The extent of each box along its layer.
-    gap
-        What is left free between two boxes; between bends, half of it.
+    Edges that do not lead to a higher layer are not considered. ``size`` is the extent of each box
+    along its layer; ``gap`` is left free between two boxes, half of it between bends.
     """
     chains, levels = _chains(layer, source, target)
     extent = np.zeros(len(levels))

@@ -25,14 +25,8 @@ def network_diagram(
 ) -> Diagram:
     """Return the machines and routers with their links and rates.
 
-    Parameters
-    ----------
-    notes
-        What is said of each node.
-    carried
-        Of a plan, the data over each link, shape (nodes, nodes).
-    more
-        What is said below.
+    ``notes`` are said of each node, ``more`` below; ``carried``, shape (nodes, nodes), are the data
+    of a plan over each link.
     """
     if _is_common(network):
         return _over_a_bar(network, title, notes, carried)

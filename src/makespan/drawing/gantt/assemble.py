@@ -48,20 +48,11 @@ def assembled(
     note: Callable[[int], str] | None = None,
     labels: Sequence[str] = (),
 ) -> Picture:
-    """Return the picture with a row for each machine of ``order`` and the lanes that it uses.
+    """Return the picture with a row for each machine of ``order``, in it once, and the lanes that
+    it uses.
 
-    Parameters
-    ----------
-    schedule
-        The schedule.
-    lanes
-        The lanes from top to bottom, of all machines.
-    order
-        The machines from top to bottom. Each stands there once.
-    note
-        What is said of a machine, by its index.
-    labels
-        The texts of the activities, as in :class:`Picture`.
+    Lanes are those of all machines, from top to bottom. ``note`` is what is said of a machine, by
+    its index; ``labels`` are the texts of the activities, as in :class:`Picture`.
     """
     count = len(schedule.machines)
     used = np.zeros((len(lanes), count), dtype=bool)

@@ -108,20 +108,10 @@ def lay_out(
 ) -> Layout:
     """Place everything in a picture.
 
-    Parameters
-    ----------
-    picture
-        The picture.
-    width
-        The units from time 0 to the right edge.
-    height
-        The units for the rows; None: as much as they need.
-    size, mark_size
-        The font sizes of the texts on bars and of the marks' labels, in units.
-    max_rows
-        How many rows are shown; the others are counted.
-    margins
-        How far the marks' labels may stand out to the left and to the right.
+    ``width``: the units from time 0 to the right edge. ``height``: those for the rows; None: as
+    much as they need. ``size`` and ``mark_size``: the font sizes of the texts on bars and of the
+    marks' labels, in units. Beyond ``max_rows``, rows are counted. ``margins``: how far the marks'
+    labels may stand out to the left and to the right.
 
     Complexity: O(n log n) for n bars.
     """

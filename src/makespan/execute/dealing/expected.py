@@ -53,16 +53,10 @@ class Ordered(Items):
 def ordered(items: Items, expected: Any) -> Items:
     """Return items in the order of what they are expected to take, as they are for None.
 
-    Parameters
-    ----------
-    items
-        The items.
-    expected
-        Seconds, or anything that grows with them: one number an item; a function of an item; the
-        name of a column or field of the items; a mapping by item, of which those that it lacks take
-        its median; or what an earlier run of as many items has measured.
-
-    Raises InputError if that is not what is expected.
+    ``expected`` are seconds, or anything that grows with them: one number an item; a function of an
+    item; the name of a column or field of the items; a mapping by item, of which those that it
+    lacks take its median; or what an earlier run of as many items has measured. Raises InputError
+    if that is not what is expected.
     """
     if expected is None or not (len(items) or isinstance(items, Stream)):
         return items

@@ -30,14 +30,8 @@ class OwnMap:
     def seconds(self, took: Floats, slots: Sequence[float], batched: bool) -> Rival | None:
         """Return between which seconds it ends, and the number of tasks; None: nobody knows.
 
-        Parameters
-        ----------
-        took
-            The seconds of each item, (items,).
-        slots
-            The speed of each thread that there is, 1 on average.
-        batched
-            Whether the function takes batches: then the best of :data:`CHUNKS` counts.
+        ``took`` are the seconds of each item, ``slots`` the speed of each thread, 1 on average.
+        Where the function takes batches, the best of :data:`CHUNKS` counts.
         """
         if self.overhead is None or not len(took) or not slots:
             return None

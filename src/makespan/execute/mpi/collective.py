@@ -141,14 +141,10 @@ class Collective:
     def __call__(self, sendbuf: Any, recvbuf: Any = None) -> None:
         """Carry out the plan; every rank calls this, and returns when its part is done.
 
-        Parameters
-        ----------
-        sendbuf
-            What this rank contributes: a contiguous array, of one type and size on all ranks. With
-            ``MPI.IN_PLACE`` it is taken from ``recvbuf``. In a broadcast, the one array: given on
-            the root, filled elsewhere.
-        recvbuf
-            Takes the result, where :attr:`has_result`; elsewhere it may be None.
+        ``sendbuf`` is what this rank contributes: a contiguous array, of one type and size on all
+        ranks. With ``MPI.IN_PLACE`` it is taken from ``recvbuf``. In a broadcast, it is the one
+        array: given on the root, filled elsewhere. ``recvbuf`` takes the result, where
+        :attr:`has_result`; elsewhere it may be None.
 
         Raises InputError if arrays are not of that form. It ends all ranks where it is not caught
         on all of them.

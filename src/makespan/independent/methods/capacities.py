@@ -34,8 +34,6 @@ def _few(problem: IndependentTasks) -> str | None:
 
 
 @register(
-    "independent",
-    name="bin-completion",
     needs=(
         *IN_ONE_PIECE,
         NO_SIZES,
@@ -69,8 +67,6 @@ def bin_completion(problem: IndependentTasks, control: Control) -> Solution:
 
 
 @register(
-    "independent",
-    name="arc-flow",
     needs=(*IN_ONE_PIECE, NO_LIMITS),
     proves="every shorter capacity is refuted by a bound of HiGHS on the tasks that don't fit",
     complexity="exponential; a capacity C has at most C arcs for each distinct duration",

@@ -34,8 +34,6 @@ REACH = (Need(f"at most {MAX_STEPS:.0e} sums of a load and a duration", _many_st
 
 
 @register(
-    "independent",
-    name="mct",
     needs=(UNLIKE,),
     complexity="O(n m)",
     source="Ibarra and Kim 1977 (algorithm D); Maheswaran et al. 1999: minimum completion time",
@@ -46,8 +44,6 @@ def mct(problem: IndependentTasks, control: Control) -> Solution:
 
 
 @register(
-    "independent",
-    name="uniform-lpt",
     needs=(SPEEDS, NO_RELEASES),
     complexity="O(n log n + n m)",
     source="Gonzalez, Ibarra and Sahni 1977: at most 2 - 2/(m + 1) times the optimum",
@@ -58,8 +54,6 @@ def uniform_lpt(problem: IndependentTasks, control: Control) -> Solution:
 
 
 @register(
-    "independent",
-    name="min-min",
     needs=(UNLIKE, NO_LIMITS),
     reach=REACH,
     complexity="O(n² m)",
@@ -71,8 +65,6 @@ def min_min(problem: IndependentTasks, control: Control) -> Solution:
 
 
 @register(
-    "independent",
-    name="max-min",
     needs=(UNLIKE, NO_RELEASES, NO_LIMITS),
     reach=REACH,
     published=True,
@@ -85,8 +77,6 @@ def max_min(problem: IndependentTasks, control: Control) -> Solution:
 
 
 @register(
-    "independent",
-    name="sufferage",
     needs=(UNLIKE, NO_RELEASES, NO_LIMITS),
     reach=REACH,
     complexity="O(n² m)",

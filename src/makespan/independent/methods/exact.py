@@ -49,8 +49,6 @@ def _without_a_unit(problem: IndependentTasks) -> str | None:
 
 
 @register(
-    "independent",
-    name="exact",
     needs=(
         CP_SAT,
         IDENTICAL,

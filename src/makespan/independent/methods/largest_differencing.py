@@ -36,8 +36,6 @@ def _uneven(problem: IndependentTasks) -> str | None:
 
 
 @register(
-    "independent",
-    name="largest-differencing",
     needs=(*IN_ONE_PIECE, NO_SIZES, Need("counts that equal ones keep", _uneven)),
     reach=(Need(f"at most {MAX_PAIRS} pairs of a task and a machine", _many_pairs),),
     complexity="O(n log n + n m log m)",

@@ -29,8 +29,6 @@ def _many_variables(problem: IndependentTasks) -> str | None:
 
 
 @register(
-    "independent",
-    name="lawler-labetoulle",
     needs=(
         PREEMPTION,
         Need(f"at most {MAX_PAIRS} triples of a task, a machine and a release", _many_variables),

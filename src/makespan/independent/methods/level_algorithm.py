@@ -20,8 +20,6 @@ ROUNDING = 1e-11
 
 
 @register(
-    "independent",
-    name="level-algorithm",
     needs=(PREEMPTION, SAME_ORDER),
     proves="as much as can be is done of the longest tasks until the last release; what is left "
     "takes the least time, that of k tasks on the k fastest machines or of all",
@@ -123,18 +121,12 @@ def composed(
     """Return the pieces of tasks that all end within ``length`` seconds from ``start``.
 
     A machine of which a task has taken the beginning, and another of which it has taken the end,
-    are one composite machine from then on: the first's end behind the other's beginning.
+    are one composite machine from then on: the first's end behind the other's beginning. ``work``:
+    tasks and their work, above 0, the most first; k tasks have no more than the k fastest machines
+    do in ``length``, all no more than all do.
 
-    Parameters
-    ----------
-    work
-        Tasks and their work, above 0, the most first.
-    speeds
-        Of the machines: k tasks have no more work than the k fastest do in ``length``, all no more
-        than all do.
-
-    Complexity: O(n (m + log m)), at most 2 (m - 1) cuts.
-    Source: Gonzalez and Sahni 1978, section 3.
+    Complexity: O(n (m + log m)), at most 2 (m - 1) cuts. Source: Gonzalez and Sahni 1978, section
+    3.
     """
     rate = speeds.tolist()
     # what is left of machines: its work, a number that tells equal ones apart, its parts

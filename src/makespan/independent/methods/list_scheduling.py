@@ -22,8 +22,6 @@ SHOWN = 6
 
 
 @register(
-    "independent",
-    name="list-scheduling",
     needs=(IDENTICAL, NO_PREEMPTION),
     published=True,
     complexity="O(n log m)",
@@ -36,8 +34,6 @@ def list_scheduling(problem: IndependentTasks, control: Control) -> Solution:
 
 
 @register(
-    "independent",
-    name="lpt",
     needs=(IDENTICAL, NO_PREEMPTION),
     complexity="O(n log n)",
     source="Graham 1969: at most 4/3 - 1/(3m) times the optimum; with releases 3/2: Chen and "

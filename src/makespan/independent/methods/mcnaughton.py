@@ -20,8 +20,6 @@ BOUND_IS_MET = 1e-9
 
 
 @register(
-    "independent",
-    name="mcnaughton",
     needs=(
         IDENTICAL,
         PREEMPTION,

@@ -20,8 +20,6 @@ CLOSE = 1e-12
 
 
 @register(
-    "independent",
-    name="multifit",
     needs=(*IN_ONE_PIECE, NO_LIMITS),
     complexity="O(n log n + n log m) for each of k iterations",
     source="Coffman, Garey and Johnson 1978; at most 13/11 + 2^-k times the optimum (Yue 1990); "

@@ -24,8 +24,6 @@ MAX_MACHINES = 10_000
 
 
 @register(
-    "independent",
-    name="interchange",
     needs=IN_ONE_PIECE,
     reach=(useful_machines(MAX_MACHINES),),
     complexity="O(m + k log k) for each improvement, k tasks a machine",
@@ -101,8 +99,6 @@ GAIN, CLOSE = 0.01, 1e-9
 
 
 @register(
-    "independent",
-    name="subset-sum",
     needs=(*IN_ONE_PIECE, NO_LIMITS),
     reach=(useful_machines(MOST_SHARED_OUT),),
     proves="a bound is met to within 1e-9",

@@ -25,8 +25,6 @@ ENOUGH = 0.9
 
 
 @register(
-    "independent",
-    name="milp",
     needs=(UNLIKE, NO_PREEMPTION),
     reach=(PROGRAMMES,),
     proves="a bound of HiGHS, rounded outward and up to the grain of the durations",
@@ -88,8 +86,6 @@ WHOLE = 1e-7
 
 
 @register(
-    "independent",
-    name="lenstra-shmoys-tardos",
     needs=(UNLIKE, NO_PREEMPTION, NO_RELEASES, NO_LIMITS),
     reach=(PROGRAMMES,),
     complexity="a linear programme of n m variables for each of a few deadlines",

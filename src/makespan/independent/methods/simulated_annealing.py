@@ -36,8 +36,6 @@ def _few_pairs(problem: IndependentTasks) -> str | None:
 
 
 @register(
-    "independent",
-    name="simulated-annealing",
     needs=(UNLIKE, NO_PREEMPTION, NO_RELEASES),
     reach=(PROGRAMMES, Need(f"more than {FEW} pairs of a task and a machine", _few_pairs)),
     complexity="O(1) a move, O(n m) a step of the bound",

@@ -241,20 +241,12 @@ def least_sum(
 ) -> LeastSum | None:
     """Return the plan with the least sum of weights among entries that cost up to ``limit``.
 
-    ``choices``: the table; no row may be empty. ``weights``: what is summed, one entry for each of
-    the table's. ``limit``: the greatest cost allowed, as a bit pattern. ``tasks``: what the counts
-    add up to.
-
-    Returns
-    -------
-    LeastSum or None
-        None where no plan exists.
-
+    No row of ``choices`` may be empty; ``weights`` has an entry for each of the table's; ``limit``
+    is a bit pattern; ``tasks`` are what the counts add up to. Returns None where no plan exists.
     Raises Expired if the time is up before any plan is found.
 
-    Complexity: one pass for the hulls, one for the reduced costs, and the core:
-    O(core x range of sums), O(n T^2) where all entries cost alike. Convex weights need no hulls
-    and no core.
+    Complexity: one pass for the hulls, one for the reduced costs, and the core: O(core x range of
+    sums), O(n T^2) where all entries cost alike. Convex weights need no hulls and no core.
     """
     entries = convex_plan(choices, weights, limit, tasks, control)
     if entries is not None:

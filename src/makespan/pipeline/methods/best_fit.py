@@ -13,8 +13,6 @@ from makespan.pipeline.state_space import Costs
 
 
 @register(
-    "pipeline",
-    name="best-fit",
     reach=(entries(4e6),),
     complexity="O(k m (n + m)) for some dozen periods, and a dynamic programme for each sequence",
     source="bisection on the period as in Benoit and Robert 2008; of the machines left the one "

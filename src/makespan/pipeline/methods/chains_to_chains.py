@@ -16,8 +16,6 @@ from makespan.pipeline.problem import Pipeline
 
 
 @register(
-    "pipeline",
-    name="chains-to-chains",
     needs=(ALIKE, PERIOD_ONLY, NO_TURNS, ONE_EACH),
     proves="the longest intervals within a period cover most stages, and no shorter one lets any "
     "of them grow",

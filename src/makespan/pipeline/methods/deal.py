@@ -22,8 +22,6 @@ STRICTLY = 1 - 1e-12
 
 
 @register(
-    "pipeline",
-    name="deal",
     needs=(SEVERAL, ONE_VALUE),
     reach=(entries(1e6),),
     proves="all intervals and groups of machines are enumerated, but for what bounds exclude; "

@@ -25,8 +25,6 @@ NO_PLAN = "no interval mapping keeps within memory and limits"
 
 
 @register(
-    "pipeline",
-    name="dynamic-programming",
     needs=(FEW_MACHINES, ONE_EACH),
     reach=(entries(MOST_STATES),),
     proves="all labels that are left were extended: complete enumeration but for what dominance "

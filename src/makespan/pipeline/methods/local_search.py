@@ -23,8 +23,6 @@ NEAR = 1.02
 
 
 @register(
-    "pipeline",
-    name="local-search",
     needs=(ONE_EACH, ONE_VALUE),
     reach=(entries(4e6),),
     complexity="O(k n l) a move, with k machines in use and l stages of an interval at most",

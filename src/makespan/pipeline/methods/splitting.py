@@ -16,8 +16,6 @@ from makespan.pipeline.problem import Pipeline
 
 
 @register(
-    "pipeline",
-    name="splitting",
     needs=(ONE_EACH,),
     reach=(entries(1e6),),
     published=True,

@@ -41,15 +41,10 @@ def read(text: str, problem: Reduction | None = None) -> tuple[Reduction, Schedu
     """Return the problem and the plan of a file.
 
     Files say no times. Every step is executed as soon as it can be, and every transfer as soon as
-    both ports are free: in that order machines send.
-
-    Parameters
-    ----------
-    problem
-        With the costs; every transfer takes 1 second, and all else no time, if omitted.
-
-    Raises FileError if it is not MSCCL, is the file of another problem, can't be executed to its
-    end, does not do what its collective says, or gives parts away more than once.
+    both ports are free: in that order machines send. ``problem`` gives the costs; if omitted, every
+    transfer takes 1 second, and all else no time. Raises FileError if it is not MSCCL, is the file
+    of another problem, can't be executed to its end, does not do what its collective says, or gives
+    parts away more than once.
 
     Complexity: O(s log s) for s steps.
     """

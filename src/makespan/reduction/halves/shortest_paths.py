@@ -76,21 +76,15 @@ def quickest_ways(
 ) -> tuple[Integers, Any]:
     """Return the copies of the quickest ways, and when each would arrive if nothing else were sent.
 
-    Rows are (giver, taker, segment), each behind those that it waits for.
+    Rows are (giver, taker, segment), each behind those that it waits for. ``tables``: the costs of
+    :func:`~makespan.reduction.heuristics.symmetry.broadcast_of`, for every pair. ``holds`` and
+    ``lacks``: who has, and who must get, which segment; of copies any other machine may forward
+    them. With ``rng``, ports that earlier segments use are taken for longer, those that the
+    quickest ways hold for longest count for more, and segments follow at random, so that ways
+    differ from call to call.
 
-    Parameters
-    ----------
-    tables
-        The costs of :func:`~makespan.reduction.heuristics.symmetry.broadcast_of`, for every pair.
-    holds, lacks
-        Who has, and who must get, which segment. Of copies any other machine may forward them.
-    rng
-        With it, ports that earlier segments use are taken for longer, those that the quickest ways
-        hold for longest count for more, and segments follow at random, so that ways differ from
-        call to call.
-
-    Complexity: O(n²) for each different set of holders, and where parts are combined of ends;
-    with ``rng`` for each segment.
+    Complexity: O(n²) for each different set of holders, and where parts are combined of ends; with
+    ``rng`` for each segment.
 
     Source: Dijkstra 1959.
     """

@@ -37,13 +37,8 @@ def pipelined(
 ) -> Solution:
     """Plan a collective over given trees, one for even and one for odd segments.
 
-    Parameters
-    ----------
-    tree
-        ``tree(machines, segment)`` returns the parent of every machine for a segment; the root
-        is its own.
-    leads
-        See :func:`planned`.
+    ``tree(machines, segment)`` returns the parent of every machine for a segment; the root is its
+    own. For ``leads`` see :func:`planned`.
 
     A broadcast is the reversed reduction.
     """

@@ -156,13 +156,9 @@ def ordered(
 ) -> tuple[Sends, Any]:
     """Return the sends of trees in order, and the makespan in the tables' unit.
 
-    Parameters
-    ----------
-    parents
-        A row per machine, a column per segment, counted from 0.
-    by
-        ``"greedy"``, ``"backfilling"``, or a row per machine: the segments in the order of its
-        sends; the root's is unused.
+    ``parents`` has a row per machine, a column per segment, counted from 0. ``by`` is ``"greedy"``,
+    ``"backfilling"``, or a row per machine: the segments in the order of its sends; the root's is
+    unused.
 
     In a deadlock, and when the time of a ``control`` is up, there are fewer sends than the trees
     have.

@@ -13,8 +13,6 @@ from makespan.reduction.problem import Reduction
 
 
 @register(
-    "reduction",
-    name="cp-sat",
     **BY_CP_SAT._asdict(),
     proves="CP-SAT's optimality certificate, in whole units of time",
     complexity="exponential; (n - 1)² m optional transfers",

@@ -28,8 +28,6 @@ MOST_LATER = 0.1
 
 
 @register(
-    "reduction",
-    name="critical-path",
     **ALONG_CRITICAL_PATH._asdict(),
     complexity="O(n m) a try",
     source="van Laarhoven, Aarts and Lenstra 1992; record-to-record travel, Dueck 1993",

@@ -38,8 +38,6 @@ def _sends_in_free_order(problem: Reduction) -> int:
 
 
 @register(
-    "reduction",
-    name="greedy-trees",
     needs=(needs.A_REDUCTION, needs.GIVEN_COUNT, needs.GREEDY_ORDER, needs.OPEN_PLAN),
     proves="all destinations, where there are few",
     complexity="O(n m log n) for each destination matrix tried",
@@ -51,8 +49,6 @@ def greedy_trees(problem: Reduction, control: Control, *, tries: int | None = No
 
 
 @register(
-    "reduction",
-    name="backfilling",
     needs=(
         needs.A_REDUCTION,
         needs.GIVEN_COUNT,
@@ -170,8 +166,6 @@ FEW_MACHINES = needs.at_most(MAX_MACHINES, "machines", lambda problem: len(probl
 
 
 @register(
-    "reduction",
-    name="exhaustive",
     needs=(needs.A_REDUCTION, needs.GIVEN_COUNT, needs.OPEN_PLAN, needs.GREEDY_ORDER, FEW_MACHINES),
     proves="all n^((n-2)m) valid solutions, merged where they meet (order = 'greedy')",
     complexity="O(S n^n) for S distinct states a segment",

@@ -88,8 +88,6 @@ class Settings:
 
 
 @register(
-    "reduction",
-    name="earliest-due-date",
     **BY_DUE_DATES._asdict(),
     complexity="O(n m (n + m)) a run",
     source="Jackson 1955: due before the segment is complete, or all are; forwards and backwards "

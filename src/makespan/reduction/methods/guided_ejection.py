@@ -55,8 +55,6 @@ def _many(problem: Reduction) -> str | None:
 
 
 @register(
-    "reduction",
-    name="guided-ejection",
     needs=(
         Need("an all-reduce, or segments only copied, or only combined", _one_tree_or_two),
         Need(

@@ -58,8 +58,6 @@ OVER_GROUPS = Need(
 
 
 @register(
-    "reduction",
-    name="hierarchical",
     needs=(OVER_GROUPS, *needs.FREE_PLAN, needs.ALL_LINKS),
     complexity="O(n m + g² m), for the number g of groups",
     source="Jia et al. 2018 and Mikami et al. 2018: within groups, between groups, and back; here "

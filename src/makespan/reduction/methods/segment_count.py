@@ -27,8 +27,6 @@ REFINED = 12
 
 
 @register(
-    "reduction",
-    name="segment-count",
     needs=(OPEN_COUNT,),
     complexity="a run of each method for O(log m) numbers of segments",
     source="search over m; chain: m* = sqrt(((n - 1)(B + G) - B) / o) where transfers dominate",

@@ -69,8 +69,6 @@ def _small(problem: Reduction) -> str | None:
 
 
 @register(
-    "reduction",
-    name="staggered",
     needs=(needs.AN_ALL_REDUCE, *needs.FREE_PLAN, needs.SAME_TIMES, needs.ONE_PORT),
     reach=(
         Need(

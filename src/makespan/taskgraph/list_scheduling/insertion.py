@@ -210,20 +210,11 @@ def inserted(
     """Return the plan that places the tasks of ``order`` one after another, by insertion.
 
     When the time is up, the rest goes behind what is placed, each to the core that is free first;
-    where transfers wait, everything goes to one machine.
-
-    Parameters
-    ----------
-    order
-        All tasks, predecessors first.
-    aim
-        Each task goes where it ends, or starts, first; ties to the lowest machine.
-    pinned
-        The machine of tasks that have one, -1 for the others.
-    bias
-        Seconds that are added to what is compared, shape (tasks, machines).
-    logged
-        For the log of steps: what orders the tasks, its name, and that of the sum with ``bias``.
+    where transfers wait, everything goes to one machine. All tasks are in ``order``, predecessors
+    first. Each goes where it ends, or starts, first; ties to the lowest machine. ``pinned``: the
+    machine of tasks that have one, -1 for the others. ``bias``: seconds that are added to what is
+    compared, shape (tasks, machines). ``logged``, for the log of steps: what orders the tasks, its
+    name, and that of the sum with ``bias``.
 
     Complexity: O(n m + e) where gaps are found at once, all machines exchange data alike and no
     transfer waits; compiled there for large graphs. O(n m g + e m h) else.

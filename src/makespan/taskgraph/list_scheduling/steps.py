@@ -54,23 +54,12 @@ def placing_step(
 ) -> Step:
     """Return the step that places a task.
 
-    Parameters
-    ----------
-    queue
-        The ready tasks, this one among them, in their order.
-    priority, word
-        What orders them, and what it is called.
-    options
-        What placing it on machines would give.
-    text
-        The line of the log; None: one of the same form for all methods.
-    time
-        Now, where time passes.
-    gap
-        From when to when the machine was free, where the task is inserted before others; empty
-        where it goes behind all; None where nothing is ever inserted.
-    values, value
-        What was compared on the machines where that is not the end, and its name.
+    ``queue`` are the ready tasks, this one among them, in the order of ``priority``, which is
+    called ``word``. ``options`` are what placing it on machines would give. ``text``: the line of
+    the log; None: one of the same form for all methods. ``time``: now, where time passes. ``gap``:
+    from when to when the machine was free, where the task is inserted before others; empty where it
+    goes behind all; None where nothing is ever inserted. ``values``, called ``value``, were
+    compared on the machines where that is not the end.
     """
     names, machines, options = problem.dag.names, problem.machines, list(options)
     machine = machines[placed.machine]

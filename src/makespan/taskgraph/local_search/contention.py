@@ -42,13 +42,9 @@ def improved_under_contention(
 ) -> Schedule:
     """Return the best plan that so many moves of tasks lead to from ``schedule``.
 
-    Parameters
-    ----------
-    moves
-        None: 500 for graphs of up to 24 tasks and edges, else 100 for each pair of tasks, but as
-        many as compiling pays for, and at most as many as take about a second.
-    reach
-        Says, from the number of moves, by which share a plan may get longer at first.
+    Without ``moves``, these are 500 for graphs of up to 24 tasks and edges, else 100 for each pair
+    of tasks, but as many as compiling pays for, and at most as many as take about a second.
+    ``reach`` says, from the number of moves, by which share a plan may get longer at first.
     """
     dag, network, routing = problem.dag, problem.network, problem.network.routing
     count, machines, edges = len(dag), len(network), len(dag.source)

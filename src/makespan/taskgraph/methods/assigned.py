@@ -14,8 +14,6 @@ from makespan.taskgraph.problem import TaskGraph
 
 
 @register(
-    "taskgraph",
-    name="given-plan",
     needs=(A_GIVEN_PLAN,),
     proves="without contention, earliest starts in the given sequences on single cores can't be "
     "beaten: every start is a longest path",
@@ -40,8 +38,6 @@ def given_plan(problem: TaskGraph, control: Control) -> Solution:
 
 
 @register(
-    "taskgraph",
-    name="single-machine",
     needs=(NO_GIVEN_PLAN,),
     complexity="O(n (log n + m) + e)",
     source="the sum of durations over the cores; shorter than what list scheduling gives where "

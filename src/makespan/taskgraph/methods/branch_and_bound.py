@@ -27,8 +27,6 @@ MAX_TRIES = 5_000
 
 
 @register(
-    "taskgraph",
-    name="branch-and-bound",
     needs=(
         needs.NO_GIVEN_PLAN,
         needs.LEAST_MAKESPAN,

@@ -39,15 +39,11 @@ def edge_zeroing(
 ) -> Solution:
     """Zeroes edges, the largest first, where the parallel time does not grow (Sarkar).
 
-    Then clusters are merged until there are as few as machines, mapped, and ordered by level.
-    Ties between edges keep the input order, ties between levels go to the lowest task.
-
-    Parameters
-    ----------
-    levels
-        ``"zeroed"``: tasks of a cluster follow one another by the levels of the graph with all
-        edges inside clusters zeroed, the merge being tried included (the only reading that gives
-        the lecture's trace). ``"original"``: by the levels of the original graph.
+    Then clusters are merged until there are as few as machines, mapped, and ordered by level. Ties
+    between edges keep the input order, ties between levels go to the lowest task. ``levels``:
+    ``"zeroed"``: tasks of a cluster follow one another by the levels of the graph with all edges
+    inside clusters zeroed, the merge being tried included (the only reading that gives the
+    lecture's trace); ``"original"``: by those of the original graph.
     """
     dag, steps = problem.dag, Steps(control)
     task, edge = weights(problem, w1, w2)

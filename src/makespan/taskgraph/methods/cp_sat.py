@@ -46,8 +46,6 @@ FEW, QUICK = (
 
 
 @register(
-    "taskgraph",
-    name="cp-sat",
     needs=(
         CP_SAT,
         needs.NO_GIVEN_PLAN,
@@ -86,8 +84,6 @@ def _constraints(problem: TaskGraph) -> float:
 
 
 @register(
-    "taskgraph",
-    name="cp-sat-transfers",
     needs=(
         CP_SAT,
         needs.TRANSFERS_WAIT,

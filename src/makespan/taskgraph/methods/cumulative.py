@@ -36,8 +36,6 @@ COMPARED = 1_000
 
 
 @register(
-    "taskgraph",
-    name="cumulative",
     needs=(
         CP_SAT,
         needs.LEAST_MAKESPAN,

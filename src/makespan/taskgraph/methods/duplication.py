@@ -168,8 +168,6 @@ MOST = 32
 
 
 @register(
-    "taskgraph",
-    name="duplication",
     needs=(DUPLICATION, SINGLE_CORES),
     reach=(QUICKLY_COPIED,),
     complexity="O(n m k (c d + g)), k the copies tried for a task on a machine, up to 32, c the "

@@ -33,8 +33,6 @@ EQUAL = (
 
 
 @register(
-    "taskgraph",
-    name="hu",
     needs=(*EQUAL, needs.FOREST),
     reach=(needs.few_steps(1e6, "tasks", lambda problem: len(problem.dag)),),
     proves="highest level first is optimal for equal tasks in an in-forest (Hu 1961, theorem 1); "
@@ -56,8 +54,6 @@ def hu(problem: TaskGraph, control: Control) -> Solution:
 
 
 @register(
-    "taskgraph",
-    name="coffman-graham",
     needs=(*EQUAL, needs.TWO_PROCESSORS),
     reach=(needs.few_steps(20_000, "tasks", lambda problem: len(problem.dag)),),
     proves="lexicographic labels on the transitive reduction are optimal for equal tasks on two "

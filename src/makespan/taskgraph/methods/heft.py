@@ -23,8 +23,6 @@ from makespan.taskgraph.problem import TaskGraph
 
 
 @register(
-    "taskgraph",
-    name="heft",
     needs=(NO_GIVEN_PLAN,),
     complexity=INSERTION,
     source="Topcuoglu, Hariri and Wu 2002",

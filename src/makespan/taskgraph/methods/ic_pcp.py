@@ -25,8 +25,6 @@ DUE = Need(
 
 
 @register(
-    "taskgraph",
-    name="ic-pcp",
     needs=(
         needs.NO_GIVEN_PLAN,
         needs.NO_DUPLICATION,

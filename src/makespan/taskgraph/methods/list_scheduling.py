@@ -114,19 +114,13 @@ def list_scheduling(
 ) -> Solution:
     """The ready task of highest priority goes to the free machine that completes it first.
 
-    A task that needs more cores than any machine has free lets the next one pass.
-
-    Parameters
-    ----------
-    priority
-        P of the lecture: ``level``, ``co-level``, ``arrival`` (first in the input first),
-        ``duration`` (longest first), ``parallelism`` (most direct successors first), or a callable
-        of problem and task; the greatest value first, ties by lowest task.
-    machine
-        M of the lecture: ``earliest-completion``, ``first-free`` (the lowest free machine), or a
-        callable of problem, task and {free machine: completion}.
-    w1, w2
-        Weights of work and of data on a path; None: mean seconds.
+    A task that needs more cores than any machine has free lets the next one pass. ``priority``, P
+    of the lecture: ``level``, ``co-level``, ``arrival`` (first in the input first), ``duration``
+    (longest first), ``parallelism`` (most direct successors first), or a callable of problem and
+    task; the greatest value first, ties by lowest task. ``machine``, M of the lecture:
+    ``earliest-completion``, ``first-free`` (the lowest free machine), or a callable of problem,
+    task and {free machine: completion}. ``w1`` and ``w2``: weights of work and of data on a path;
+    None: mean seconds.
     """
     values = priorities(problem, priority, w1, w2)
     choose = _choice(machine)

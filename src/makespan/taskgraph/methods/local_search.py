@@ -31,8 +31,6 @@ from makespan.taskgraph.problem import TaskGraph
 
 
 @register(
-    "taskgraph",
-    name="local-search",
     needs=(NO_GIVEN_PLAN, NO_PRICE_OF_WAITING),
     complexity="O(k (n + e)), k the moves tried; compiled for large graphs",
     source="threshold accepting (Dueck and Scheuer 1990) over an order of the tasks and "

@@ -139,8 +139,6 @@ class Point(NamedTuple):
 
 
 @register(
-    "taskgraph",
-    name="pareto",
     needs=(A_FRONT, NO_DUPLICATION),
     proves="of each point, by complete search: no plan as fast is cheaper, none as cheap is faster",
     complexity="the plans of loss and gain, then local searches, or two searches of cp-sat a point",

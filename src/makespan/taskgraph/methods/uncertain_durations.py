@@ -35,8 +35,6 @@ COUNT = whole("it is", 1, 1_000_000)
 
 
 @register(
-    "taskgraph",
-    name="monte-carlo",
     needs=(needs.NO_GIVEN_PLAN, needs.LEAST_MAKESPAN),
     complexity="k plans of HEFT, and O(k s (n + e)) to replay them in s scenarios",
     source="Zheng and Sakellariou 2013 (Monte-Carlo based DAG scheduling)",
@@ -110,8 +108,6 @@ MOST = 200_000
 
 
 @register(
-    "taskgraph",
-    name="sample-average",
     needs=(
         needs.NO_GIVEN_PLAN,
         needs.LEAST_MAKESPAN,

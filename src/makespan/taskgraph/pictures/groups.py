@@ -38,16 +38,11 @@ def groups(
 ) -> Groups | None:
     """Return the groups of the tasks that colours show.
 
-    Parameters
-    ----------
-    by
-        ``"type"``: what is left of the names without their numbers; ``"level"``: the longest path
-        to an exit task, in mean seconds; ``"path"``: whether on the longest path (of a plan: on
-        its dominant sequence); ``"machine"``; ``"cluster"``. None: machines of a plan, else types.
-    details
-        Those of the result, which hold the clusters.
-
-    Raises InputError if there is no such way, or nothing known of it.
+    ``by`` is ``"type"``: what is left of the names without their numbers; ``"level"``: the longest
+    path to an exit task, in mean seconds; ``"path"``: whether on the longest path (of a plan: on
+    its dominant sequence); ``"machine"``; ``"cluster"``, which the ``details`` of the result hold.
+    None: machines of a plan, else types. Raises InputError if there is no such way, or nothing
+    known of it.
     """
     if by is None:
         return types_of(problem) if schedule is None else _machines(problem, schedule)

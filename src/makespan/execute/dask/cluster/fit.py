@@ -41,14 +41,8 @@ def fit(units: Sequence[float], seconds: Sequence[float], *, constant: bool = Fa
     Of each size, measurements further than five median deviations from their median are rejected,
     less than half of them. The rest is fitted by weighted least squares, errors taken as partly
     relative. A fixed part below 0, as where a throttled processor saves up time for its first
-    moments, becomes 0, and the cost per unit stays: larger chunks grow by it.
-
-    Parameters
-    ----------
-    units, seconds
-        One entry a measurement.
-    constant
-        Whether to fit the fixed part alone.
+    moments, becomes 0, and the cost per unit stays: larger chunks grow by it. ``constant``: the
+    fixed part alone is fitted.
 
     >>> found = fit([1, 1, 1, 2, 2, 2], [3.0, 3.0, 3.0, 5.0, 5.0, 9.0])
     >>> [round(part, 6) for part in (found.cost.fixed, found.cost.per_unit)], found.rejected
@@ -165,15 +159,9 @@ def sharing(
 ) -> Sharing:
     """Judge what ``len(units)`` concurrent sends took together.
 
-    Parameters
-    ----------
-    units
-        What was sent to each worker.
-    alone
-        The seconds that each of these sends takes alone, with ``fixed`` seconds of them for
-        latency, which always overlap.
-    together
-        The seconds from the start of the first to the end of the last of the concurrent sends.
+    Each worker was sent ``units``, which takes the seconds ``alone``; ``fixed`` of them are for
+    latency, which always overlaps. ``together``: from the start of the first to the end of the
+    last.
 
     >>> sharing([10.0, 10.0], [1.0, 1.0], [0.0, 0.0], 2.0).kind
     'one-port'
@@ -205,10 +193,7 @@ def fair_end(
 ) -> float:
     """Return when sends end that start together and share ``uplink`` fairly (max-min).
 
-    Parameters
-    ----------
-    units, rates, fixed
-        Of each send: units, units per second alone, and latency in seconds.
+    Of each send: units, units per second alone, and latency in seconds.
     """
     left = np.asarray(units, dtype=np.float64).copy()
     limit = np.asarray(rates, dtype=np.float64)

@@ -91,14 +91,8 @@ class Batch:
     ) -> None:
         """Hand all tasks to the scheduler in one message.
 
-        Parameters
-        ----------
-        after
-            Tasks that each task waits for without needing their results.
-        workers
-            The addresses of each task's workers.
-        priority
-            The higher the sooner.
+        ``after``: tasks that each task waits for without needing their results. ``workers``: the
+        addresses of each task's. ``priority``: the higher the sooner.
         """
         import dask
 

@@ -124,15 +124,9 @@ class Work:
 def work_of(collection: Any, keys: Any = None, *, optimize_graph: bool = True) -> Work:
     """Return the tasks of a collection, of collections in containers, or of a graph.
 
-    Parameters
-    ----------
-    collection
-        A Dask collection, a container that ``dask.compute`` looks into, with at least one
-        collection in it at any depth, or a graph (a mapping) with ``keys``.
-    keys
-        The key, or (nested) list of keys, of a graph that are wanted.
-    optimize_graph
-        Whether Dask optimises collections first.
+    Containers are those that ``dask.compute`` looks into, with a collection in them at any depth. A
+    graph is a mapping, with the key, or (nested) list of ``keys``, that are wanted.
+    ``optimize_graph``: Dask optimises collections first.
     """
     optional("dask._task_spec")
     optional("dask._expr")

@@ -196,15 +196,10 @@ class Waiting:
 def waiting(schedule: Schedule, free: Star, full: Star) -> Waiting:
     """Return when a plan really ends.
 
-    A worker's chunks, arrived at ``a_k`` and computed in ``p_k`` seconds each, are done at
-    ``max_k (a_k + sum_(j >= k) p_j)``, and what it waits for the scheduler comes on top once.
-
-    Parameters
-    ----------
-    schedule
-        A plan for a star: sends and computations.
-    free, full
-        The platform with no waiting charged, and with all of it charged to each chunk.
+    A worker's chunks, arrived at ``a_k`` and computed in ``p_k`` seconds each, are done at ``max_k
+    (a_k + sum_(j >= k) p_j)``, and what it waits for the scheduler comes on top once. The schedule,
+    of a star, has sends and computations. ``free`` is the platform with no waiting charged,
+    ``full`` with all of it charged to each chunk.
     """
     sends = schedule.rows_of(Activity.SEND)
     arrival = dict(zip(schedule.item[sends].tolist(), schedule.end[sends].tolist(), strict=True))
