@@ -272,7 +272,6 @@ def even_out(
 
     One item for one or none, then two for two or one, or one for two, then one each around three
     groups. ``fits`` knows the groups; ``note`` gets each exchange, and the sums before and after.
-
     Complexity: O(s log s) for two groups of s items. Source: Finn and Horowitz 1979 (moves), França
     et al. 1994 (swaps), Thompson and Psaraftis 1993 (around several groups).
     """

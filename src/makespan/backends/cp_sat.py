@@ -129,9 +129,7 @@ def scaling_of(
     Where no decimal unit is that coarse and fits them all, the unit is the finest power of two
     whose integers, rounded up, fit; the scaling is then not ``exact``. ``total``: the greatest sum
     in seconds that the model forms, above 0, where that is not the sum of all ``seconds``; it is
-    then what fits, rounded down.
-
-    Complexity: O(n), vectorised.
+    then what fits, rounded down. Complexity: O(n), vectorised.
 
     >>> scaling = scaling_of([0.1, 0.25, 3.0])
     >>> scaling.exact, scaling.unit, scaling.up([0.1, 0.25, 3.0]).tolist()

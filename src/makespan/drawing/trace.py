@@ -26,11 +26,9 @@ def trace(picture: Picture, schedule: Schedule) -> dict[str, Any]:
     """Return a picture as an object of the Trace Event Format.
 
     A slice is a complete event with all that the schedule says of its activity. Where a transfer
-    has a bar on either machine, an arrow leads from the sender's to the receiver's. Times are
-    whole nanoseconds; a plan much shorter than a millisecond, or longer than 11 days, is scaled
-    by a power of ten, which ``otherData`` states.
-
-    Complexity: O(n log n) for n bars.
+    has a bar on either machine, an arrow leads from the sender's to the receiver's. Times are whole
+    nanoseconds; a plan much shorter than a millisecond, or longer than 11 days, is scaled by a
+    power of ten, which ``otherData`` states. Complexity: O(n log n) for n bars.
     """
     scale = trace_scale(schedule.makespan)
     bars = picture.bars

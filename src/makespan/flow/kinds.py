@@ -105,9 +105,7 @@ def schema(kind: str | None = None) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a kind's files, or of all kinds' in one.
 
     In the latter, ``kind`` says which part applies, so that an editor names the mistakes of that
-    kind alone.
-
-    Raises ProblemError if there is no such kind.
+    kind alone. Raises ProblemError if there is no such kind.
     """
     if kind is not None:
         return kind_named(kind).file.schema()

@@ -46,9 +46,7 @@ def html(
 
     ``result_or_schedule``: a result, or a schedule alone. ``problem``: the problem of a schedule
     that comes alone, as for :func:`makespan.plot`. ``beside``: a second result or schedule, drawn
-    below the first on the same time axis.
-
-    Raises InputError if there is nothing that can be drawn.
+    below the first on the same time axis. Raises InputError if there is nothing that can be drawn.
     """
     if not isinstance(result_or_schedule, Schedule):
         problem = result_or_schedule.problem
@@ -275,10 +273,8 @@ def picture_file(
 
     ``thing``, ``problem``, ``view``, ``by``, ``fold``: those of :func:`plot`; a page has all views.
     ``suffix``: ``.svg``, ``.png``, ``.pdf`` or ``.html``; for plans also ``.trace.json``.
-    ``beside``: a second plan for a page.
-    ``width``, ``landscape``: inches from left to right, and whether layers stand side by side.
-
-    Raises InputError if there is no such picture.
+    ``beside``: a second plan for a page. ``width``, ``landscape``: inches from left to right, and
+    whether layers stand side by side. Raises InputError if there is no such picture.
     """
     if width is not None and not 0.5 <= width <= LARGEST:
         raise InputError(f"width: {width:g} is not allowed; it is from 0.5 to {LARGEST:g} inches")

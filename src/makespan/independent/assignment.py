@@ -190,11 +190,9 @@ def relaxed(table: Floats, longest: float, control: Control) -> Relaxed:
     """Return weights whose bound is near that of the linear programme of all assignments.
 
     ``longest``, above 0, is the makespan of a plan that is known. Tasks that take longer on a
-    machine are not looked at there, so the bound holds for plans that are no longer.
-
-    Complexity: O(n m) a step, at most 2000 steps. Source: the Lagrangean dual of the load
-    constraints, as van de Velde 1993 has it; the ascent is by subgradients, which change the
-    weights by factors.
+    machine are not looked at there, so the bound holds for plans that are no longer. Complexity:
+    O(n m) a step, at most 2000 steps. Source: the Lagrangean dual of the load constraints, as van
+    de Velde 1993 has it; the ascent is by subgradients, which change the weights by factors.
     """
     machines = table.shape[1]
     seconds = np.where(table <= longest, table / longest, np.inf)

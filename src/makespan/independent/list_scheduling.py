@@ -25,10 +25,8 @@ def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Sched
 
     ``seconds`` are their durations. Tasks of duration 0 are left out: they take no machine's time.
     Where there are releases, the first of the tasks that are there is next. Where there are limits,
-    a machine that may not take the task is passed over.
-    Raises NoPlace where all machines are passed over.
-
-    Complexity: O(n log m).
+    a machine that may not take the task is passed over. Raises NoPlace where all machines are
+    passed over. Complexity: O(n log m).
     """
     if problem.release is not None:
         return _as_released(problem, problem.release, tasks)
@@ -184,9 +182,8 @@ def first_fit(seconds: Floats, machines: int, capacity: float, control: Control)
     """Return the machine of each task, or None where a task finds no room, or the time was up.
 
     ``seconds`` are the durations in the order in which the tasks are placed, ``capacity`` the
-    seconds that each machine may work.
-
-    Complexity: O(n m) for few tasks and machines, else O(n log m) in a compiled loop.
+    seconds that each machine may work. Complexity: O(n m) for few tasks and machines, else O(n log
+    m) in a compiled loop.
     """
     if not to_leaves.pays(len(seconds) * machines):
         return _first_fit_plain(seconds, machines, capacity)

@@ -63,9 +63,8 @@ def retimed(
 ) -> Schedule:
     """Return ``schedule`` with the same machines and orders, everything as early as possible.
 
-    ``factors`` multiply the durations of the rows; None: nominal durations.
-
-    Complexity: O(rows log rows).
+    ``factors`` multiply the durations of the rows; None: nominal durations. Complexity: O(rows log
+    rows).
     """
     schedule = schedule.renamed(problem.machines)
     duration = schedule.amount if factors is None else schedule.amount * factors

@@ -68,10 +68,8 @@ class Journal:
     """Rows in a file, added as they come.
 
     A table that can't grow, ``.json`` or ``.parquet``, is made of a journal beside it, its name
-    with ``.jsonl``, when the journal is closed; once :attr:`complete`, the journal goes.
-
-    Raises FileError if the file can't be written, holds something else, or another process is
-    writing it.
+    with ``.jsonl``, when the journal is closed; once :attr:`complete`, the journal goes. Raises
+    FileError if the file can't be written, holds something else, or another process is writing it.
     """
 
     def __init__(self, path: PathLike) -> None:

@@ -137,9 +137,7 @@ LEVEL = 0.05
 def mean_ranks(values: Floats) -> Floats:
     """Return the mean rank of each column over the rows: 1 for the least, ties their mean.
 
-    Complexity: O(rows × columns²).
-
-    Source: Friedman 1937; Demšar 2006, section 3.2.2.
+    Complexity: O(rows × columns²). Source: Friedman 1937; Demšar 2006, section 3.2.2.
 
     >>> mean_ranks(np.array([[1.0, 2.0, 2.0], [5.0, 4.0, 6.0]]))
     array([1.5 , 1.75, 2.75])

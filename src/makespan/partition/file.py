@@ -176,9 +176,8 @@ def from_csv(path: PathLike, *, tasks: int | None = None, **parts: Any) -> Parti
     ``path``: one line per resource and count that was measured; an empty time forbids the count.
     ``tasks``: how many tasks are to be split. ``**parts``: ``interpolation`` and ``granularity``
     (see :class:`Samples`; without them only the measured counts are allowed), and the other parts
-    of a :class:`Partition`.
-
-    Raises FileError or ProblemError with every mistake found, each with its line or place.
+    of a :class:`Partition`. Raises FileError or ProblemError with every mistake found, each with
+    its line or place.
     """
     if tasks is None:
         text = "is missing; a CSV file holds the costs alone, so say how many tasks there are"
@@ -196,9 +195,8 @@ def from_csv(path: PathLike, *, tasks: int | None = None, **parts: Any) -> Parti
 def write(problem: Partition) -> dict[str, Any]:
     """Return the problem as the contents of a file; ``read`` gives an equal problem back.
 
-    Affine costs are written as they were given, other functions as tables.
-
-    Raises FileError if such a table would be too long.
+    Affine costs are written as they were given, other functions as tables. Raises FileError if such
+    a table would be too long.
     """
     data: dict[str, Any] = {"format": PROBLEM_FORMAT, "kind": "partition"}
     for name in PLAIN:

@@ -26,7 +26,6 @@ def bounds(problem: Pipeline) -> tuple[Bound, ...]:
     """Return lower bounds on the makespan of the data sets: ``latency + (items - 1) * period``.
 
     With replicas, data sets take different ways, of which each takes the latency at least.
-
     Complexity: O(stages × machines).
     """
     latency, periods = latency_bound(problem), period_bounds(problem)

@@ -156,10 +156,9 @@ def chains(
     """Return the least period of identical machines, and the edges; None where memory forbids all.
 
     ``work`` and ``held`` are the seconds and memory of the first stages: sums, from 0.
-    ``transfer``: the seconds of a transfer at each edge. ``low``: a lower bound.
-
-    Source: Pınar and Aykanat 2004: bisection between values that intervals have. Complexity:
-    O(machines log stages) for each of few probes, and O(stages) where transfers matter.
+    ``transfer``: the seconds of a transfer at each edge. ``low``: a lower bound. Source: Pınar and
+    Aykanat 2004: bisection between values that intervals have. Complexity: O(machines log stages)
+    for each of few probes, and O(stages) where transfers matter.
     """
     work, held = readonly(work, held)
     inner, none = transfer[1:-1], np.zeros(0, dtype=np.int64)

@@ -33,9 +33,7 @@ def scheduled(problem: Pipeline, mapping: Mapping) -> Schedule:
 
     The rows of a data set follow its way: ``send`` from outside, ``compute``, ``transfer`` and so
     on, ``return`` to the outside; a computation's amount is the number of its stages. What takes no
-    time has no row, except computations.
-
-    Complexity: O(items × intervals).
+    time has no row, except computations. Complexity: O(items × intervals).
     """
     edges, groups, moved = mapping.edges, mapping.groups, problem.moved
     steps = steps_of(problem, mapping)

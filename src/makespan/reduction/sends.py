@@ -234,9 +234,7 @@ def executable(sends: Sends, start: Floats, combined: Floats) -> list[int]:
     """Return all operations by planned start, each behind those that it waits for.
 
     Operation s is send s, planned to ``start``; operation s + len(sends) is what its receiver does
-    with it, planned to begin at ``combined``.
-    Raises ExecutionError if some wait for each other.
-
+    with it, planned to begin at ``combined``. Raises ExecutionError if some wait for each other.
     Complexity: O(sends log sends).
     """
     count = len(sends)

@@ -58,7 +58,6 @@ def retimed(problem: Reduction, schedule: Schedule, factors: Floats | None = Non
 
     Combinations follow in the order of arrival. The makespan is never later than that of a valid
     ``schedule``. ``factors`` multiply the durations of the rows; None: nominal durations.
-
     Complexity: O(sends log sends).
     """
     plan = _Plan.of(problem, schedule)
@@ -156,7 +155,6 @@ def one_by_one(problem: Reduction, schedule: Schedule) -> Sends:
 
     Machines send, and take what comes, in the order of the plan; where that can't be, as a send is
     on its way while others that start later arrive first and are waited for, in that of the starts.
-
     Complexity: O(sends log sends).
     """
     plan = _Plan.of(problem, schedule)

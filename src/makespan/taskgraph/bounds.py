@@ -52,13 +52,11 @@ def bounds(problem: TaskGraph) -> tuple[Bound, ...]:
 
     All hold with copies of tasks too. Longest path: whichever copy of a task ends first has waited
     for some copy of each predecessor. Area: every task is executed at least once. Forced
-    communication: no copy of a predecessor ends before that predecessor's bound, and its data
-    come over the network, or a copy of it is executed on the machine before the task.
+    communication: no copy of a predecessor ends before that predecessor's bound, and its data come
+    over the network, or a copy of it is executed on the machine before the task.
 
     Where transfers wait, up to some thousand tasks and edges, shorter makespans are refuted, too
-    (:mod:`makespan.taskgraph.refutation`).
-
-    Complexity: O(n m + e), compiled for large graphs.
+    (:mod:`makespan.taskgraph.refutation`). Complexity: O(n m + e), compiled for large graphs.
     """
     if problem.given.machine_of is not None:
         return (_given_plan(problem),)
@@ -189,10 +187,9 @@ def impossible(problem: TaskGraph) -> str | None:
     """Say why no plan keeps the limits, where bounds show that; None else.
 
     A task can end no earlier than the longest path to it allows; and all that has to be done by a
-    deadline, in the least durations, takes no longer than all cores together have until then.
-    What comes before others has to be done by their deadline less what is between.
-
-    Complexity: O(n log n + e).
+    deadline, in the least durations, takes no longer than all cores together have until then. What
+    comes before others has to be done by their deadline less what is between. Complexity: O(n log n
+    + e).
     """
     if problem.given.anything:
         return None

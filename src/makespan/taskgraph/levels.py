@@ -26,14 +26,9 @@ def weights(
     ``w1`` is the weight of a unit of work; None: a task counts its mean seconds over the machines
     that can execute it. ``w2`` is that of a unit of data; None: an edge counts its mean seconds
     over the pairs of different machines. On machines and links of speed 1 without set-ups, None and
-    1 are the same.
-
-    On machines and links of speed 1 without set-ups, None and 1 are the same.
-
-    Source: PB165, "Priority pro plánování seznamem": the length of a path is ``w1 Σ p_j + w2 Σ
-    size``.
-
-    Raises MethodError if a weight is not a number, or negative.
+    1 are the same. Source: PB165,
+    "Priority pro plánování seznamem": the length of a path is ``w1 Σ p_j + w2 Σ size``. Raises
+    MethodError if a weight is not a number, or negative.
     """
     dag, network = problem.dag, problem.network
     for name, weight in (("w1", w1), ("w2", w2)):
@@ -69,9 +64,8 @@ def _mean_of_pairs(table: Floats) -> float:
 def levels(dag: Dag, task: Floats, edge: Floats, tail: Floats | None = None) -> Floats:
     """Return the longest path from each task to an exit task, both ends included.
 
-    With a ``tail`` for each task, what is at least behind it, the path may end anywhere.
-
-    Source: PB165, "úroveň (level)". Complexity: O(tasks + edges).
+    With a ``tail`` for each task, what is at least behind it, the path may end anywhere. Source:
+    PB165, "úroveň (level)". Complexity: O(tasks + edges).
 
     >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
     >>> levels(dag, dag.work, dag.size).tolist()
@@ -84,9 +78,8 @@ def levels(dag: Dag, task: Floats, edge: Floats, tail: Floats | None = None) -> 
 def colevels(dag: Dag, task: Floats, edge: Floats, head: Floats | None = None) -> Floats:
     """Return the longest path from an entry task to each task, both ends included.
 
-    With a ``head`` for each task, what is at least before it, the path may begin anywhere.
-
-    Source: PB165, "ko-úroveň (co-level)". Complexity: O(tasks + edges).
+    With a ``head`` for each task, what is at least before it, the path may begin anywhere. Source:
+    PB165, "ko-úroveň (co-level)". Complexity: O(tasks + edges).
 
     >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
     >>> colevels(dag, dag.work, dag.size).tolist()
@@ -199,11 +192,10 @@ def heads(
     ``t``; that holds for every ``t``, and for paths. Of a graph that is turned round, these are the
     tails: what comes behind the end of each task. All tasks are in ``order``, those ``before``
     others first: these are direct predecessors. ``least`` is the least duration of each, in whole
-    units, ``area`` what it takes of all cores; None: its least duration on one.
-
-    Source: the relaxation to parallel machines of Carlier 1987, "Scheduling jobs with release dates
-    and tails on identical machines to minimize makespan", proposition 1, applied to the ancestors
-    of each task. Complexity: O(n² log n).
+    units, ``area`` what it takes of all cores; None: its least duration on one. Source: the
+    relaxation to parallel machines of Carlier 1987, "Scheduling jobs with release dates and tails
+    on identical machines to minimize makespan", proposition 1, applied to the ancestors of each
+    task. Complexity: O(n² log n).
 
     >>> heads([0, 1, 2, 3], [[], [], [], [0, 1, 2]], np.array([2, 3, 4, 1]), 2)[0].tolist()
     [0, 0, 0, 5]
@@ -231,9 +223,8 @@ def heads_apart(dag: Dag, root: int, least: Integers, across: Integers) -> Integ
     A predecessor that is not on the machine of ``root`` either begins no earlier than such tasks
     do; the data of one that is there come across. So data from ``root`` cross somewhere on each
     path that leads here. ``least``: the least duration of each task, in whole units. ``across``:
-    the least time of the data of each edge between two machines.
-
-    Complexity: O(n + e). The graph that is turned round gives the tails.
+    the least time of the data of each edge between two machines. Complexity: O(n + e). The graph
+    that is turned round gives the tails.
 
     >>> fork = Dag({"a": 2, "b": 1, "c": 1}, [("a", "b", 3), ("a", "c", 5)])
     >>> heads_apart(fork, 0, np.array([2, 1, 1]), np.array([3, 5])).tolist()[1:]

@@ -23,10 +23,8 @@ SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 def table_in(text: str, name: str, suffix: str) -> dict[str, Any]:
     """Return a document as dictionaries, lists, texts and numbers.
 
-    ``name``: what messages call the file. ``suffix``: ``".json"`` or ``".toml"``.
-
-    Raises FileError naming the file, what is wrong with it, and the line and column where they are
-    known.
+    ``name``: what messages call the file. ``suffix``: ``".json"`` or ``".toml"``. Raises FileError
+    naming the file, what is wrong with it, and the line and column where they are known.
     """
     if not text.strip():
         raise FileError(f"{name}: is empty")
@@ -121,9 +119,8 @@ def _word(data: Any) -> str:
 def root_of(text: str, tag: str, name: str, *, typed: bool = False) -> ElementTree.Element:
     """Return the root of a document of the format called ``name``, whose root is a ``tag``.
 
-    ``typed``: whether it may name a document type, which is not looked up.
-
-    Raises FileError if it is not one, or declares entities or a document type.
+    ``typed``: whether it may name a document type, which is not looked up. Raises FileError if it
+    is not one, or declares entities or a document type.
     """
     if "<!ENTITY" in text or (not typed and "<!DOCTYPE" in text):
         raise FileError(f"declares entities or a document type, which {name} has no use for")

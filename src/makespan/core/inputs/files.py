@@ -36,9 +36,7 @@ def read_text(path: PathLike, *, pipes: bool = False) -> str:
 
     ``path``: a file; ``"-"`` is the standard input. ``pipes``: whether a pipe may be read, too, as
     a path that the user gave can be one (``/dev/stdin``, process substitution). Devices and sockets
-    are never read.
-
-    Raises FileError naming the file and what is wrong with it.
+    are never read. Raises FileError naming the file and what is wrong with it.
     """
     name, data = shown_path(path), read_bytes(path, LARGEST, pipes=pipes)
     try:
@@ -74,10 +72,8 @@ def read_bytes(path: PathLike, largest: int, *, pipes: bool = False) -> bytes:
 def file_beneath(folder: Path, name: str, within: PathLike | None = None) -> Path:
     """Return the path of a file that is named in a file of ``folder``, and lies beneath it.
 
-    ``within`` is another folder beneath which it may lie, as the caller allows it.
-
-    Raises FileError if it leads out of the folder, by its name or by a link, or is not a regular
-    file.
+    ``within`` is another folder beneath which it may lie, as the caller allows it. Raises FileError
+    if it leads out of the folder, by its name or by a link, or is not a regular file.
     """
     _refuse_closed(name)
     path = folder / name
@@ -130,9 +126,8 @@ def _too_large(name: str, largest: int) -> FileError:
 def write_whole(path: PathLike, content: str | bytes) -> None:
     """Write a file so that nobody ever sees half of it: a temporary file beside it, then a rename.
 
-    A link is followed; what is not a regular file (a pipe, a device) is written to as it is.
-
-    Raises FileError if the file can't be written; whatever was there before is then still there.
+    A link is followed; what is not a regular file (a pipe, a device) is written to as it is. Raises
+    FileError if the file can't be written; whatever was there before is then still there.
     """
     _refuse_closed(path)
     data = content.encode() if isinstance(content, str) else content

@@ -35,7 +35,6 @@ class Routing:
 
     ``hops``: links on the route from node to node; -1 where there is none. ``following``: the
     neighbour that a node sends to for each destination (the preferred link); -1 for none.
-
     Complexity: O(nodes × links), vectorised; O(nodes²) where all are neighbours.
     """
 

@@ -18,9 +18,8 @@ def claim(wanted: float, what: str) -> None:
     """Refuse what would take more memory than makespan may take here.
 
     ``wanted``: bytes that are about to be taken, estimated from the sizes of the input. ``what``:
-    what takes them, for the message: ``"the distances between 50,000 machines"``.
-
-    Raises TooLarge if that is more than :func:`allowed`.
+    what takes them, for the message: ``"the distances between 50,000 machines"``. Raises TooLarge
+    if that is more than :func:`allowed`.
 
     >>> claim(1e15, "the table of all pairs")
     Traceback (most recent call last):

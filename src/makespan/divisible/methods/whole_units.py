@@ -29,13 +29,11 @@ def best_units(costs: AffineCosts, order: Integers, units: int) -> tuple[float, 
     ``costs``: the workers' and the master's costs. ``order``: the workers in the order of service;
     some may get nothing.
 
-    Backwards over the order: with ``rest[u]`` the least time, from when the port is free, in
-    which the workers after k do u units, ``min over x of C + c x + max(W + w x, rest[u - x])``.
-    The master, who needs no port, then takes what is best left to it. The last entry of the loads
-    is the master's.
-
-    Complexity: O(n units^2). Source: Benoit 2016, bus-shaped platforms, the dynamic programme of
-    the slide "Recursion and Dynamic Programming", with sends and start-ups.
+    Backwards over the order: with ``rest[u]`` the least time, from when the port is free, in which
+    the workers after k do u units, ``min over x of C + c x + max(W + w x, rest[u - x])``. The
+    master, who needs no port, then takes what is best left to it. The last entry of the loads is
+    the master's. Complexity: O(n units^2). Source: Benoit 2016, bus-shaped platforms, the dynamic
+    programme of the slide "Recursion and Dynamic Programming", with sends and start-ups.
 
     >>> costs = AffineCosts(send_fixed=np.zeros(2), send=np.ones(2), compute_fixed=np.zeros(2),
     ...               compute=np.array([2.0, 1.0]))

@@ -185,10 +185,9 @@ def listed(values: object, kind: type[Item], place: str, what: str) -> tuple[Ite
 def from_table(kind: type[Item], table: Mapping[str, Any], place: str) -> Item:
     """Return the ``kind``, a dataclass, that a table as in files stands for.
 
-    A key is a field's name; null stands for nothing or for infinity where that is the default,
-    and a table within the table for a cost.
-
-    Raises ProblemError if it has keys that there are not, each with its place.
+    A key is a field's name; null stands for nothing or for infinity where that is the default, and
+    a table within the table for a cost. Raises ProblemError if it has keys that there are not, each
+    with its place.
 
     >>> from_table(Affine, {"fixed": 1.0, "perunit": 2.0}, "send")
     Traceback (most recent call last):

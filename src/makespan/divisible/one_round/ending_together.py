@@ -99,11 +99,10 @@ def _lines(workers, latency, send, start_up, compute, slope, offset):  # type: i
 def least_end(costs: AffineCosts, sequence: list[int], load: float) -> tuple[float, list[int]]:
     """Lower the end of a sequence until it does just ``load``; return the end and who is left.
 
-    Where a worker's load falls to nothing on the way down, it is dropped: the others then have
-    more time, so the load done does not fall. Infinite if nobody is left. Of many workers, the
-    later half of those that get nothing is dropped at once.
-
-    Complexity: O(n^2) in the length of the sequence; O(n log n) from thousands on.
+    Where a worker's load falls to nothing on the way down, it is dropped: the others then have more
+    time, so the load done does not fall. Infinite if nobody is left. Of many workers, the later
+    half of those that get nothing is dropped at once. Complexity: O(n^2) in the length of the
+    sequence; O(n log n) from thousands on.
     """
     sequence = list(sequence)
     if len(sequence) >= MANY:
@@ -262,14 +261,13 @@ def least_time(
 ) -> BestSubset:
     """Return the sequence that does ``load`` first.
 
-    The most load L(T) by the time T grows with T. Where the search finds a sequence that does
-    more than ``load`` by T, its end is lowered to its own; where none does, T is optimal. Searches
-    are narrow first, so that the last ones, which are complete, have the least to do. As loads
-    and the time can be scaled by the same factor > 1, ``L(T) <= U`` shows that no plan ends
-    before ``T * load / U``.
+    The most load L(T) by the time T grows with T. Where the search finds a sequence that does more
+    than ``load`` by T, its end is lowered to its own; where none does, T is optimal. Searches are
+    narrow first, so that the last ones, which are complete, have the least to do. As loads and the
+    time can be scaled by the same factor > 1, ``L(T) <= U`` shows that no plan ends before ``T *
+    load / U``.
 
     ``start``: a sequence to start from and its end, which may be that of a plan outside the search.
-
     Source: Benoit 2016, latencies; the iteration is Newton's (Dinkelbach's) on L(T) = load.
     """
     end, sequence, bound, states = start.value, start.sequence, start.bound, start.states

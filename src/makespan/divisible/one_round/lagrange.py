@@ -210,11 +210,10 @@ def descent(
 
     Each step goes against the idle time of the port and what is left of the budget, as far as would
     lead to the load ``target`` if the bound were linear, projected on prices that fall with time.
-    After steps in vain it starts again from the best prices, half as far.
-
-    Source: B. Polyak, Minimization of unsmooth functionals, USSR Computational Mathematics and
-    Mathematical Physics 9 (1969); M. Held, P. Wolfe and H. Crowder, Validation of subgradient
-    optimization, Mathematical Programming 6 (1974).
+    After steps in vain it starts again from the best prices, half as far. Source: B. Polyak,
+    Minimization of unsmooth functionals, USSR Computational Mathematics and Mathematical Physics 9
+    (1969); M. Held, P. Wolfe and H. Crowder, Validation of subgradient optimization, Mathematical
+    Programming 6 (1974).
     """
     step, vain = 1.0, 0
     best: tuple[Prices, Priced] | None = None

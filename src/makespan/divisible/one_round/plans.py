@@ -180,10 +180,8 @@ def with_everyone(problem: DivisibleLoad, plan: Plan) -> Plan:
 
     An empty chunk pays its fixed costs: before the others it delays them, behind them it may end
     last itself. The workers with the longest fixed costs of computing are served first (Jackson's
-    rule); how many of them stand before the others is tried. In a given order each has its place.
-    A heuristic.
-
-    Complexity: O(n^2) for n workers.
+    rule); how many of them stand before the others is tried. In a given order each has its place. A
+    heuristic. Complexity: O(n^2) for n workers.
     """
     idle = np.setdiff1d(np.arange(len(problem.star)), plan.worker)
     if not len(idle):

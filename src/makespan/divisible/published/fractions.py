@@ -67,10 +67,9 @@ def fixed_order(
 ) -> ExactPlan:
     """Return the optimum of a linear star whose workers are served in the order given.
 
-    Backwards over the order, with the rate s of the workers after k: worker k is used only if
-    ``c_k s < 1``, and then the rate becomes ``(1 + s w_k)/(c_k + w_k)``.
-
-    Source: Benoit 2016, star recursion, corrected: workers may be dropped.
+    Backwards over the order, with the rate s of the workers after k: worker k is used only if ``c_k
+    s < 1``, and then the rate becomes ``(1 + s w_k)/(c_k + w_k)``. Source: Benoit 2016, star
+    recursion, corrected: workers may be dropped.
 
     >>> fixed_order(1, [4, 3, 2, 1], [2, 6, 5, 8]).makespan
     Fraction(27, 7)
@@ -101,15 +100,12 @@ def affine_order(
     ``load``: units to divide. ``send_fixed``, ``send``, ``compute_fixed``, ``compute``: seconds,
     and seconds per unit, of each worker that takes part, in the order of service. The costs per
     unit of a worker do not both vanish. ``master``: fixed seconds, and positive seconds per unit,
-    of a master that computes; None if it does not.
+    of a master that computes; None if it does not. Raises ValueError if a number is negative, or
+    these workers can't all take part and end together because one of them would get less than
+    nothing.
 
-    Raises ValueError if a number is negative, or these workers can't all take part and end together
-    because one of them would get less than nothing.
-
-    Each load is affine in the end T: worker j gets ``(r - C - W)/(c + w)`` where r is the time
-    that is left when its transfer starts.
-
-    Source: Benoit 2016, latencies. Complexity: O(n) fractions.
+    Each load is affine in the end T: worker j gets ``(r - C - W)/(c + w)`` where r is the time that
+    is left when its transfer starts. Source: Benoit 2016, latencies. Complexity: O(n) fractions.
 
     >>> affine_order(2, [1, 4], [2, 1], [4, 1], [3, 6]).makespan
     Fraction(25, 2)

@@ -41,10 +41,8 @@ def uniform_rounds(
     """Return the plan with the number of rounds that the model predicts to be best.
 
     ``star``: all costs per unit are positive. ``load``: units. ``most``: the most rounds.
-    ``control``: keeps a log of the numbers of rounds that are tried.
-
-    None where every number of rounds would need a negative chunk. Complexity: O(rounds tried^2),
-    and the chunks of the best.
+    ``control``: keeps a log of the numbers of rounds that are tried. None where every number of
+    rounds would need a negative chunk. Complexity: O(rounds tried^2), and the chunks of the best.
     """
     order = _selected(star)
     best: tuple[float, Floats] | None = None

@@ -23,17 +23,16 @@ def has_beyond_bound(problem: DivisibleLoad) -> bool:
 def beyond_bound(problem: DivisibleLoad, least: float) -> float:
     """Return a lower bound on the makespan of a star whose workers get few chunks, seconds.
 
-    In R chunks a worker computes x units in no less than R w(x / R), as w is convex; on each
-    piece of w, a line W_l + w_l x, that is W + R (W_l - W) + w_l x. In one chunk it has received
-    them before, and returns them behind. So by T it does no more than some x_j(T), and with the
-    port the load is at most
+    In R chunks a worker computes x units in no less than R w(x / R), as w is convex; on each piece
+    of w, a line W_l + w_l x, that is W + R (W_l - W) + w_l x. In one chunk it has received them
+    before, and returns them behind. So by T it does no more than some x_j(T), and with the port the
+    load is at most
 
         max {sum x_j : x_j <= x_j(T), sum c_j x_j <= T},
 
     to which those who are cheapest for the port come first. The least T at which the load fits is
-    found by bisection from ``least``, a bound that is known.
-
-    Complexity: O(n log n), and O(n) a step.
+    found by bisection from ``least``, a bound that is known. Complexity: O(n log n), and O(n) a
+    step.
     """
     star, count = problem.star, len(problem.star)
     chunks = np.full(count, float(problem.rounds) if problem.rounds != "auto" else 0.0)
@@ -129,10 +128,9 @@ def waiting_bound(problem: DivisibleLoad, least: float) -> float:
         l p^2 / 2 + sum_j max(0, max {x + l (T - p) y_j - l h_j(x) : 0 <= x <= x_j(T)})
 
     where x_j(T) is what worker j could do alone. Each maximum lies where a piece of t_j is
-    stationary, or at one of its ends. Prices are sought by golden section, the tangent where it
-    is s; the greatest T by which the load does not fit is a bound for any of them.
-
-    Complexity: O(n) for each price and tangent, some thousand of them.
+    stationary, or at one of its ends. Prices are sought by golden section, the tangent where it is
+    s; the greatest T by which the load does not fit is a bound for any of them. Complexity: O(n)
+    for each price and tangent, some thousand of them.
     """
     load = _PricedLoad.of(problem)
     low = least

@@ -34,9 +34,7 @@ def equal_finish_shares(send: Floats, compute: Floats) -> Floats:
 
     Worker j gets ``1/(c_j + w_j)`` of the time that the workers before it leave of the second,
     ``prod_{k<j} w_k/(c_k + w_k)``. Those to whom less is left than any float can tell from nothing
-    get 0.
-
-    Source: Benoit 2016, theorems on buses and stars. Complexity: O(workers with a share).
+    get 0. Source: Benoit 2016, theorems on buses and stars. Complexity: O(workers with a share).
 
     >>> equal_finish_shares(np.array([1.0, 2.0]), np.array([3.0, 6.0])).tolist()
     [0.25, 0.09375]
@@ -60,11 +58,9 @@ def best_shares(send: Floats, compute: Floats) -> Floats:
 
     Where the order is not by non-decreasing send cost, equal finish is not optimal: a worker is
     used only if the load that the workers after it could do in the same port time is less.
-    Backwards over the order, with rate s of the workers after k: worker k is used iff
-    ``c_k s < 1``, and then ``s = (1 + s w_k)/(c_k + w_k)``.
-
-    Source: Benoit 2016, bus and star theorems, corrected (a given order that is not sorted may
-    drop workers). Complexity: O(n).
+    Backwards over the order, with rate s of the workers after k: worker k is used iff ``c_k s <
+    1``, and then ``s = (1 + s w_k)/(c_k + w_k)``. Source: Benoit 2016, bus and star theorems,
+    corrected (a given order that is not sorted may drop workers). Complexity: O(n).
 
     >>> best_shares(np.array([4.0, 1.0]), np.array([2.0, 2.0])).tolist()
     [0.0, 0.3333333333333333]

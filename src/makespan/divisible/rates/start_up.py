@@ -20,23 +20,21 @@ def start_up_bound(problem: DivisibleLoad, at_least: float) -> float:
     ``problem``: a star with a given master, a load, and one send at a time. ``at_least``: A lower
     bound already known, positive.
 
-    In a plan that ends at T, let U be the workers used, the k-th of them to get its first chunk
-    at rank k. That chunk comes after k sends to k workers, which last at least P_k, the sum of
-    the k least C, and at least C_j + P_{k-1} for worker j. So the worker j of rank k computes
-    x_j <= (T - W_j - P_k)/w_j, and for the port sum_U (C_j + c_j x_j) <= T. For any price
-    mu >= 0 of the port's time, the load done is then at most
+    In a plan that ends at T, let U be the workers used, the k-th of them to get its first chunk at
+    rank k. That chunk comes after k sends to k workers, which last at least P_k, the sum of the k
+    least C, and at least C_j + P_{k-1} for worker j. So the worker j of rank k computes x_j <= (T -
+    W_j - P_k)/w_j, and for the port sum_U (C_j + c_j x_j) <= T. For any price mu >= 0 of the port's
+    time, the load done is then at most
 
         mu T + max over U and ranks of sum_U [v_j (T - W_j - P_k) - mu C_j],
 
     v_j = max(0, 1 - mu c_j)/w_j, plus what the master computes. For a given U the ranks that
-    maximise it go by decreasing v_j, so a dynamic programme over the workers by decreasing v_j
-    and the number used so far finds the maximum. The same holds with C_j + P_{k-1} in place of
-    P_k, and the lesser of both maxima counts. The least T at which the load fits is a bound
-    for every mu; prices are searched on a grid that zooms in. With more than 200 workers the
-    ranks are left out: P_k becomes C_j.
-
-    Complexity: O(n^2) a price and step, vectorised over the prices; O(n log n) a price without
-    ranks.
+    maximise it go by decreasing v_j, so a dynamic programme over the workers by decreasing v_j and
+    the number used so far finds the maximum. The same holds with C_j + P_{k-1} in place of P_k, and
+    the lesser of both maxima counts. The least T at which the load fits is a bound for every mu;
+    prices are searched on a grid that zooms in. With more than 200 workers the ranks are left out:
+    P_k becomes C_j. Complexity: O(n^2) a price and step, vectorised over the prices; O(n log n) a
+    price without ranks.
     """
     least_ends = _least_ends if len(problem.star) <= MAX_STAGGERED else _least_ends_alone
     send = problem.star.send_per_unit

@@ -29,10 +29,9 @@ def violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation
 
     ``problem``: the problem. ``schedule``: the schedule; its machines are matched by name. Its rows
     are activities: finite times from 0, no end before its start, no machine that the problem does
-    not name.
-
-    Complexity: O(rows log rows), vectorised; linear where chunks are numbered and listed in the
-    order of sending; in one compiled pass where each is of another worker and nothing is wrong.
+    not name. Complexity: O(rows log rows), vectorised; linear where chunks are numbered and listed
+    in the order of sending; in one compiled pass where each is of another worker and nothing is
+    wrong.
 
     >>> from makespan import DivisibleLoad, Schedule, Star, Worker
     >>> star = Star([Worker(send=1.0, compute=3.0)])

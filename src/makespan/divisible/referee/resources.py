@@ -32,9 +32,7 @@ def overlaps(
     """Yield rows of the same group that overlap by more than ``tolerance`` seconds.
 
     Every row that overlaps an earlier one is told once, with the earlier one that ends last. With
-    ``side``, only rows of different sides exclude each other. A row of no length overlaps
-    nothing.
-
+    ``side``, only rows of different sides exclude each other. A row of no length overlaps nothing.
     Complexity: O(n log n), vectorised.
     """
     often = np.bincount(group) > 1

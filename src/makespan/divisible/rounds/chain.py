@@ -80,11 +80,10 @@ def chain(load: Number, sequence: Sequence[int], costs: ChainCosts) -> Chain:
     per unit. ``costs``: what they cost.
 
     Backwards over the sequence: with ``after`` the sends after chunk k, and ``until`` the sends
-    after the same worker's next chunk (``-tail`` where there is none),
-    ``amount = (after - until - W) / w``.
-
-    Complexity: O(chunks). Source: Benoit 2016, "No non-initial idle time", with +W on the right of
-    "All workers finish at the same time" (corrected); Yang and Casanova 2003, eqs. 11 to 13.
+    after the same worker's next chunk (``-tail`` where there is none), ``amount = (after - until -
+    W) / w``. Complexity: O(chunks). Source: Benoit 2016, "No non-initial idle time", with +W on the
+    right of "All workers finish at the same time" (corrected); Yang and Casanova 2003, eqs. 11 to
+    13.
 
     >>> costs = ChainCosts(send_fixed=[0.0, 0.0], send_per_unit=[1.0, 1.0],
     ...               compute_fixed=[0.0, 0.0], compute_per_unit=[3.0, 3.0])

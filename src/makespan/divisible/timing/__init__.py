@@ -33,9 +33,8 @@ def timed(problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | None = Non
 
     ``plan``: the decisions. Every chunk of it pays its fixed costs, also an empty one. ``behind``:
     for each chunk, the chunk of the same worker behind whose reception it is computed; None: behind
-    its own. It matters without a front end.
-
-    Complexity: O(chunks), in one pass where each worker gets one and all are sent before returns.
+    its own. It matters without a front end. Complexity: O(chunks), in one pass where each worker
+    gets one and all are sent before returns.
     """
     if is_single_round(problem, plan) and not problem.star.beyond:
         own = problem.star.master_cost
@@ -51,9 +50,7 @@ def timed_sources(
     """Return the earliest schedule of chunks of several sources.
 
     ``source``, ``worker``, ``amount``: of each chunk, in an order in which each port sends and
-    receives, and workers compute. ``own``: units that each source computes.
-
-    Complexity: O(chunks).
+    receives, and workers compute. ``own``: units that each source computes. Complexity: O(chunks).
     """
     return _earliest(problem, *rows_of_chunks(problem, source, worker, amount, own))
 
@@ -269,7 +266,6 @@ def timed_tree(
     ``amount``: units that each node computes. ``levels``: the nodes in the order of service, by
     link cost where it is left out; children whose subtree gets nothing are left out. ``factors``:
     factors on durations: of the message to each node (row 0) and of its computation (row 1).
-
     Complexity: O(n).
     """
     tree = problem.tree

@@ -37,9 +37,8 @@ def single_round(
     """Return the earliest schedule of such a plan: sends, computations, returns, the master's.
 
     ``problem``, ``plan``: see :func:`is_single_round`. ``back``: the chunks whose results return,
-    in that order. ``own_seconds``: what the master's own computation lasts.
-
-    Complexity: O(chunks), compiled where there are many.
+    in that order. ``own_seconds``: what the master's own computation lasts. Complexity: O(chunks),
+    compiled where there are many.
     """
     star, count = problem.star, len(plan)
     sent, ended = np.zeros(count + 1), np.empty(count)  # the port is free at 0, then behind each

@@ -21,13 +21,12 @@ from makespan.divisible.model.tree import Tree, node_loop
 def equivalent_tree(tree: Tree) -> tuple[float, Floats]:
     """Replace every subtree, bottom up, by a processor that takes as long.
 
-    Returns the load done per second after the root has it, and what each node computes of one
-    unit; children are served by non-decreasing link cost.
+    Returns the load done per second after the root has it, and what each node computes of one unit;
+    children are served by non-decreasing link cost.
 
-    A node with its children is a star whose master computes; with the best order and shares it
-    does ``rate`` units per second, so it acts as a worker of ``1 / rate`` seconds per unit.
-
-    Complexity: O(n log n).
+    A node with its children is a star whose master computes; with the best order and shares it does
+    ``rate`` units per second, so it acts as a worker of ``1 / rate`` seconds per unit. Complexity:
+    O(n log n).
     """
     levels = tree.levels
     rate, own, part, carried, share = np.zeros((5, len(tree)))
@@ -148,13 +147,11 @@ def equal_finish(tree: Tree, used: np.ndarray, load: float) -> EqualFinish | Non
 
     ``used``: which nodes compute, (n,) of bool. The others only forward.
 
-    A subtree that has r seconds left when its load has arrived does ``slope * r - offset``
-    units: the node itself ``(r - W)/w``; of each child in turn, in order of link cost, the
-    message and the child's work fill the time that is left, so that with the child's slope and
-    offset the load is ``(slope (r - C) - offset)/(1 + slope c)``. All of it is affine in r.
-
-    Complexity: O(n). Source: equivalent processors (Cheng and Robertazzi 1990) with the
-    start-ups of Benoit 2016, latencies.
+    A subtree that has r seconds left when its load has arrived does ``slope * r - offset`` units:
+    the node itself ``(r - W)/w``; of each child in turn, in order of link cost, the message and the
+    child's work fill the time that is left, so that with the child's slope and offset the load is
+    ``(slope (r - C) - offset)/(1 + slope c)``. All of it is affine in r. Complexity: O(n). Source:
+    equivalent processors (Cheng and Robertazzi 1990) with the start-ups of Benoit 2016, latencies.
     """
     levels = tree.levels
     filled = np.zeros((7, len(tree)))
@@ -225,9 +222,7 @@ def fill_spread(  # type: ignore[no-untyped-def]
 def spread_tree(tree: Tree, end: float, load: float) -> tuple[float, Floats]:
     """Return what no plan does more of by ``end``, and what no message carries more of.
 
-    ``load``: all there is to do, units; may be infinite.
-
-    Complexity: O(n log n).
+    ``load``: all there is to do, units; may be infinite. Complexity: O(n log n).
     """
     levels, filled = tree.levels, np.zeros((5, len(tree)))
     columns = (levels.first, *levels.costs)

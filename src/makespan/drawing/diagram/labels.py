@@ -32,9 +32,8 @@ def labelled(
 ) -> tuple[list[EdgeLabel], list[int]]:
     """Return the labels in their places, and the lines for whose label there is none.
 
-    Lines with the fewest places to choose from are labelled first: the short ones.
-
-    Complexity: O(e²) for e lines, vectorised.
+    Lines with the fewest places to choose from are labelled first: the short ones. Complexity:
+    O(e²) for e lines, vectorised.
     """
     named = [edge for edge, text in enumerate(texts) if text]
     if not named:

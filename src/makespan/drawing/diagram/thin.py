@@ -21,9 +21,7 @@ def thinned(diagram: Diagram, most: int = MOST_NODES) -> Diagram:
 
     Where there are more boxes, those of one layer and colour become one, bold ones beside them; of
     many layers, neighbours are put together, too. Lines within such a layer go. Of too many lines
-    the bold ones stay, then some to each box.
-
-    Complexity: O((boxes + edges) log edges).
+    the bold ones stay, then some to each box. Complexity: O((boxes + edges) log edges).
     """
     if len(diagram.nodes) > most and diagram.nodes.x is None:
         diagram = _grouped(diagram, most)

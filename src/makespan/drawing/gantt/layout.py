@@ -111,9 +111,7 @@ def lay_out(
     ``width``: the units from time 0 to the right edge. ``height``: those for the rows; None: as
     much as they need. ``size`` and ``mark_size``: the font sizes of the texts on bars and of the
     marks' labels, in units. Beyond ``max_rows``, rows are counted. ``margins``: how far the marks'
-    labels may stand out to the left and to the right.
-
-    Complexity: O(n log n) for n bars.
+    labels may stand out to the left and to the right. Complexity: O(n log n) for n bars.
     """
     shown = rows_shown(picture, max_rows)
     count = min(max_rows, len(picture.rows))

@@ -158,10 +158,8 @@ MAX_TRACKS = 8
 def tracks(bars: Bars, tolerance: float, most: int = MAX_TRACKS) -> NDArray[np.int64]:
     """Return the track of each bar in its lane, so that bars of one track do not overlap.
 
-    A lane in which more than ``most`` bars overlap keeps one track: there they are drawn over
-    each other. Overlaps up to ``tolerance`` seconds do not count.
-
-    Complexity: O(n log n) for n bars.
+    A lane in which more than ``most`` bars overlap keeps one track: there they are drawn over each
+    other. Overlaps up to ``tolerance`` seconds do not count. Complexity: O(n log n) for n bars.
     """
     track = np.zeros(len(bars), dtype=np.int64)
     if len(bars) == 0:

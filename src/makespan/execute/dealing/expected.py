@@ -29,10 +29,8 @@ SIZES: dict[str, Callable[[Any], float]] = {
 class Ordered(Items):
     """Items with what each is expected to take, the longest first: that is their load.
 
-    ``order`` says where each of them lies in the data.
-
-    Source: R. L. Graham, Bounds on multiprocessing timing anomalies, 1969 (longest processing time
-    first).
+    ``order`` says where each of them lies in the data. Source: R. L. Graham, Bounds on
+    multiprocessing timing anomalies, 1969 (longest processing time first).
 
     >>> Ordered(Items(["b", "a", "c"]), np.array([2.0, 1.0, 3.0])).data
     ['c', 'b', 'a']

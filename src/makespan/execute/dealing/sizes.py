@@ -117,9 +117,8 @@ def next_piece(
     is less, what is worth a message (``least``), but not more than its room. Nobody gets less than
     ``tiny`` seconds of work, and one that is busy and has no room for half of ``least`` nothing, as
     it would end last. Where ``few`` items are dealt out, each gets all that it has room for.
-
-    Source: S. F. Hummel, J. Schmidt, R. N. Uma, J. Wein, Load-sharing in heterogeneous systems
-    via weighted factoring, SPAA 1996: each batch is half of what is left.
+    Source: S. F. Hummel, J. Schmidt, R. N. Uma, J. Wein, Load-sharing in heterogeneous systems via
+    weighted factoring, SPAA 1996: each batch is half of what is left.
 
     >>> each = {"a": 1.0, "b": 1.0}
     >>> next_piece(9.0, ["a", "b"], {"a": 0.0, "b": 8.0}, speeds=each, least=each)

@@ -144,10 +144,8 @@ class Collective:
         ``sendbuf`` is what this rank contributes: a contiguous array, of one type and size on all
         ranks. With ``MPI.IN_PLACE`` it is taken from ``recvbuf``. In a broadcast, it is the one
         array: given on the root, filled elsewhere. ``recvbuf`` takes the result, where
-        :attr:`has_result`; elsewhere it may be None.
-
-        Raises InputError if arrays are not of that form. It ends all ranks where it is not caught
-        on all of them.
+        :attr:`has_result`; elsewhere it may be None. Raises InputError if arrays are not of that
+        form. It ends all ranks where it is not caught on all of them.
         """
         self.carry_out(sendbuf, recvbuf)
 

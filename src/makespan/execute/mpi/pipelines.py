@@ -71,9 +71,7 @@ def best_pipeline(
 
     Stars, chains to the nearest and binomial trees from every root, or the one that is given; the
     best of them are improved by hanging one rank elsewhere or exchanging two, as long as that
-    helps, or for so many seconds.
-
-    Complexity: O(n) a tree and number of segments; n² trees a step.
+    helps, or for so many seconds. Complexity: O(n) a tree and number of segments; n² trees a step.
     """
     until = time.monotonic() + seconds
     costs = _Costs(found, nbytes, collective)

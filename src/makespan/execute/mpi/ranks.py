@@ -74,10 +74,8 @@ def tables_of(problem: Reduction, schedule: Schedule) -> list[Table]:
     """Return the table of every rank, with the peers as ranks (:func:`ranks_of`).
 
     Every table is a part of one order of all operations, by planned start, in which each stands
-    behind all it waits for. So the first operation in that order that is not done yet can always
-    be done, and no plan that the referee accepts can deadlock.
-
-    Complexity: O(sends log sends).
+    behind all it waits for. So the first operation in that order that is not done yet can always be
+    done, and no plan that the referee accepts can deadlock. Complexity: O(sends log sends).
     """
     ranks = ranks_of(problem.machines)
     schedule = schedule.renamed(problem.machines)

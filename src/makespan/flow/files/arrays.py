@@ -67,9 +67,8 @@ def _without(table: Mapping[str, Any], place: str, arrays: dict[str, np.ndarray]
 def unpacked(path: PathLike) -> dict[str, Any]:
     """Return what a file holds as dictionaries, lists, texts and numbers, and arrays as columns.
 
-    A table of two dimensions is a list of rows.
-
-    Raises FileError naming the file, the entry, and what is wrong with it.
+    A table of two dimensions is a list of rows. Raises FileError naming the file, the entry, and
+    what is wrong with it.
     """
     name = shown_path(path)
     content = read_bytes(path, LARGEST)

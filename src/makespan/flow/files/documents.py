@@ -74,10 +74,8 @@ def parsed(path: PathLike, problem: Problem | None = None) -> dict[str, Any]:
     A plan in a format of others is that of ``problem``, and stands there like a result.
 
     ``path``: ``"-"`` is the standard input. The suffix ``.toml`` or ``.json`` decides what is read,
-    otherwise the first character: JSON starts with a brace.
-
-    Raises FileError naming the file, what is wrong with it, and the line and column where they are
-    known.
+    otherwise the first character: JSON starts with a brace. Raises FileError naming the file, what
+    is wrong with it, and the line and column where they are known.
     """
     if is_arrays(path):
         from makespan.flow.files.arrays import unpacked

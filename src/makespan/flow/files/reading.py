@@ -23,10 +23,8 @@ def read_any(
     """Read a problem, a result or a schedule, whichever the file holds.
 
     A schedule alone is matched with ``problem``, where there is one; ``parts`` are those of a
-    problem that its file lacks, see ``read_problem``.
-
-    Raises FileError if the file can't be read; with every mistake found. Raises ProblemError if a
-    problem breaks its own statement.
+    problem that its file lacks, see ``read_problem``. Raises FileError if the file can't be read;
+    with every mistake found. Raises ProblemError if a problem breaks its own statement.
     """
     if Path(path).suffix.lower() == ".csv":
         return read_problem(path, **parts)

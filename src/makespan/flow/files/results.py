@@ -176,10 +176,9 @@ def _objective(mistakes: Mistakes, data: Any) -> Objective | None:
 def schedule_of(data: Any, place: str, problem: Problem | None) -> Schedule:
     """Return the schedule that stands at ``place`` of a file, over the problem's machines.
 
-    Without a problem, or where an activity is on a machine that the problem lacks, the machines
-    are those that the file names: the referee then says what is wrong.
-
-    Raises FileError with every mistake found, such as ``schedule.activities[3].start``.
+    Without a problem, or where an activity is on a machine that the problem lacks, the machines are
+    those that the file names: the referee then says what is wrong. Raises FileError with every
+    mistake found, such as ``schedule.activities[3].start``.
     """
     mistakes = Mistakes()
     start = f"{place}." if place else ""

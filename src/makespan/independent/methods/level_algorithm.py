@@ -123,10 +123,8 @@ def composed(
     A machine of which a task has taken the beginning, and another of which it has taken the end,
     are one composite machine from then on: the first's end behind the other's beginning. ``work``:
     tasks and their work, above 0, the most first; k tasks have no more than the k fastest machines
-    do in ``length``, all no more than all do.
-
-    Complexity: O(n (m + log m)), at most 2 (m - 1) cuts. Source: Gonzalez and Sahni 1978, section
-    3.
+    do in ``length``, all no more than all do. Complexity: O(n (m + log m)), at most 2 (m - 1) cuts.
+    Source: Gonzalez and Sahni 1978, section 3.
     """
     rate = speeds.tolist()
     # what is left of machines: its work, a number that tells equal ones apart, its parts

@@ -138,11 +138,9 @@ class Front:
 def front(choices: Allowed, sums: Sums, tasks: int, cap: int, control: Control) -> Front | None:
     """Return the front of the plans whose costs are at most ``cap`` (bits), None if there is none.
 
-    Raises Expired if the time is up before any plan is found.
-
-    Complexity: a search of the least sum for each point, and up to two more for the first 64.
-
-    Source: Haimes, Lasdon and Wismer 1971 (ε-constraint); the order of the limits is our own.
+    Raises Expired if the time is up before any plan is found. Complexity: a search of the least sum
+    for each point, and up to two more for the first 64. Source: Haimes, Lasdon and Wismer 1971
+    (ε-constraint); the order of the limits is our own.
     """
     cap = int(choices.bits[choices.bits <= cap].max(initial=0))
     ends = least_feasible(sums, tasks, cap, control)

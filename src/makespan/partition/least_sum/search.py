@@ -186,15 +186,13 @@ def convex_plan(
 ) -> Integers | None:
     """Return the entries with the least sum where the weights are the costs, and convex.
 
-    The tasks that a resource takes one after another add more and more. So the price is the
-    least at which the tasks that add no more suffice: a search like that for the least makespan
-    of costs that never fall. Tasks that add exactly the price go to the last resources.
-
-    Returns None where the rows are not convex, where there is no plan or no choice, where the
-    time was up, or where the weights are convex only to within rounding and that matters: the
-    plan is returned only if at its price no entry of any row would be better than the one taken.
-
-    Complexity: O(n log T) evaluations of 32 marginal costs, and one pass over the table.
+    The tasks that a resource takes one after another add more and more. So the price is the least
+    at which the tasks that add no more suffice: a search like that for the least makespan of costs
+    that never fall. Tasks that add exactly the price go to the last resources. Returns None where
+    the rows are not convex, where there is no plan or no choice, where the time was up, or where
+    the weights are convex only to within rounding and that matters: the plan is returned only if at
+    its price no entry of any row would be better than the one taken. Complexity: O(n log T)
+    evaluations of 32 marginal costs, and one pass over the table.
     """
     if not choices.all_convex or weights is not choices.table.values:
         return None
@@ -243,10 +241,9 @@ def least_sum(
 
     No row of ``choices`` may be empty; ``weights`` has an entry for each of the table's; ``limit``
     is a bit pattern; ``tasks`` are what the counts add up to. Returns None where no plan exists.
-    Raises Expired if the time is up before any plan is found.
-
-    Complexity: one pass for the hulls, one for the reduced costs, and the core: O(core x range of
-    sums), O(n T^2) where all entries cost alike. Convex weights need no hulls and no core.
+    Raises Expired if the time is up before any plan is found. Complexity: one pass for the hulls,
+    one for the reduced costs, and the core: O(core x range of sums), O(n T^2) where all entries
+    cost alike. Convex weights need no hulls and no core.
     """
     entries = convex_plan(choices, weights, limit, tasks, control)
     if entries is not None:

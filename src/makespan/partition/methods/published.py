@@ -97,10 +97,8 @@ def _is_least(problem: Partition, amounts: Integers) -> bool:
 def _handed_out(problem: Partition, key: Key, control: Control) -> Integers | Solution:
     """Return the counts after every task went to the resource with the least key for it.
 
-    Equal keys go to the first resource. Without a plan, the solution says whether the limits
-    forbid one; else the time was up. The rows must be contiguous.
-
-    Complexity: O(n + T log n).
+    Equal keys go to the first resource. Without a plan, the solution says whether the limits forbid
+    one; else the time was up. The rows must be contiguous. Complexity: O(n + T log n).
     """
     choices = problem.choices
     if len(choices.empty_rows):

@@ -78,12 +78,9 @@ def preferred(
 def fewest_resources(choices: Allowed, ends: Ends, tasks: int, control: Control) -> Integers | None:
     """Return the entries of a plan that gives tasks to the fewest resources.
 
-    The sums of every number of resources are kept apart: ``used[k]`` holds the totals that
-    k resources with tasks, of those seen so far, can reach. At least as many are needed as the
-    greatest counts take to add up to the tasks.
-
-    Returns None where the time was up first.
-
+    The sums of every number of resources are kept apart: ``used[k]`` holds the totals that k
+    resources with tasks, of those seen so far, can reach. At least as many are needed as the
+    greatest counts take to add up to the tasks. Returns None where the time was up first.
     Complexity: O(n k) sums of sets for an optimum of k resources.
     """
     allowed = [ends.allowed(choices.bits, row) for row in range(len(choices))]

@@ -77,11 +77,9 @@ def grouped(
 def read_csv(path: PathLike, *, pipes: bool = False) -> dict[str, np.ndarray]:
     """Return the columns of a CSV file: ``resource,count,time`` and perhaps ``energy``.
 
-    They stand in any order, and may have one of the ``SYNONYMS`` as their name.
-    An empty time, or ``inf``, forbids the count. ``pipes`` as in
-    :func:`makespan.core.inputs.files.read_text`.
-
-    Raises FileError with every mistake found, each with its line.
+    They stand in any order, and may have one of the ``SYNONYMS`` as their name. An empty time, or
+    ``inf``, forbids the count. ``pipes`` as in :func:`makespan.core.inputs.files.read_text`. Raises
+    FileError with every mistake found, each with its line.
     """
     return csv_columns(read_text(path, pipes=pipes), shown_path(path))
 

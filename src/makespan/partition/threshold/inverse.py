@@ -42,16 +42,14 @@ def least_threshold(
     ``lower``, ``upper``: the least and greatest count of each resource; ``lower`` adds up to
     ``tasks`` at most, ``upper`` to ``tasks`` at least.
 
-    In every round each resource is asked for the costs of 32 counts across its open interval
-    (fewer of many resources). Where the time is up, the best seen is returned, after one round at
-    least.
+    In every round each resource is asked for the costs of 32 counts across its open interval (fewer
+    of many resources). Where the time is up, the best seen is returned, after one round at least.
 
-    Of the values seen, the least at which the counts seen to be allowed suffice is high enough;
-    the threshold is not below the least at which all counts not seen to be forbidden suffice.
-    The intervals shrink to the counts whose costs can lie between. (Bisection on the threshold
-    would ask for one cost at a time, 64 log T times as often.)
-
-    Complexity: O(log T) calls per resource for 32 costs each, and sorting them.
+    Of the values seen, the least at which the counts seen to be allowed suffice is high enough; the
+    threshold is not below the least at which all counts not seen to be forbidden suffice. The
+    intervals shrink to the counts whose costs can lie between. (Bisection on the threshold would
+    ask for one cost at a time, 64 log T times as often.) Complexity: O(log T) calls per resource
+    for 32 costs each, and sorting them.
     """
     allowed, below, upto = lower, upper, upper
     least, best, proved = 0.0, np.inf, True

@@ -41,10 +41,9 @@ def first_containing(
 ) -> Ends | None:
     """Return the ends at the least limit up to ``cap`` between which ``tasks`` lies, or None.
 
-    No plan can be cheaper: this is the lower bound. Bisection on the bit pattern of the limit,
-    at most 64 probes of both ends of each row, each inside what the last ones left open.
-
-    Raises Expired if the time of ``control`` is up first.
+    No plan can be cheaper: this is the lower bound. Bisection on the bit pattern of the limit, at
+    most 64 probes of both ends of each row, each inside what the last ones left open. Raises
+    Expired if the time of ``control`` is up first.
     """
     if tasks not in sums.containing:
         found = _first_containing(sums, tasks, cap, control)
@@ -93,11 +92,10 @@ def _first_containing(sums: Sums, tasks: int, cap: int, control: Control | None)
 def least_feasible(sums: Sums, tasks: int, cap: int, control: Control) -> Ends | None:
     """Return the ends at the least limit up to ``cap`` that lets the tasks be split, or None.
 
-    The lower bound is often feasible. If not, the limit gallops up; then the costs between the
-    last infeasible and the first feasible limit are searched: by the median of some of them while
-    they are many, over their exact values as soon as they are few.
-
-    Raises Expired if the time is up first.
+    The lower bound is often feasible. If not, the limit gallops up; then the costs between the last
+    infeasible and the first feasible limit are searched: by the median of some of them while they
+    are many, over their exact values as soon as they are few. Raises Expired if the time is up
+    first.
     """
     search = _LimitSearch(sums, tasks, control)
     if not search.gallop(cap, FIRST_STEP):
@@ -119,10 +117,8 @@ def feasible_within_half_octave(
 ) -> tuple[Ends, int] | None:
     """Return the ends at a feasible limit, and a limit that no plan is below, in bits.
 
-    The quotient of the two is at most about 1.5. Returns None where no limit up to ``cap`` lets
-    the tasks be split.
-
-    Raises Expired if the time is up first.
+    The quotient of the two is at most about 1.5. Returns None where no limit up to ``cap`` lets the
+    tasks be split. Raises Expired if the time is up first.
     """
     search = _LimitSearch(sums, tasks, control)
     if not search.gallop(cap, HALF_OCTAVE):
@@ -227,11 +223,9 @@ def quick_entries(choices: Allowed, tasks: int, cap: int) -> Integers | None:
     """Return entries that cost up to ``cap`` (bits) and whose counts add up to the tasks.
 
     At limits in growing steps from the lower bound on, every resource in turn takes the largest
-    step towards the tasks.
-    Where that does not end there, sets of sums are tried at ``cap``; last, a table without holes
-    always has a plan. Returns None where nothing was found within a short time.
-
-    Complexity: O(table) for each of about ten limits.
+    step towards the tasks. Where that does not end there, sets of sums are tried at ``cap``; last,
+    a table without holes always has a plan. Returns None where nothing was found within a short
+    time. Complexity: O(table) for each of about ten limits.
     """
     control = Control(time_limit=GRACE)
     sums = sums_of(choices, control=control)

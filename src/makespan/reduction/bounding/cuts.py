@@ -177,9 +177,7 @@ def entering_bound(ways: Directed, sets: Bools, amount: Floats, holders: Bools) 
     """Return when, at the earliest, the last unit can have entered, the latest of all groups.
 
     ``sets`` are groups, a row each, ``amount`` the units that must enter them, and ``holders`` who
-    has any of that at first.
-
-    Complexity: O(n²) for each group.
+    has any of that at first. Complexity: O(n²) for each group.
     """
     value = 0.0
     for group, units, held in zip(sets, amount.tolist(), holders, strict=True):

@@ -24,9 +24,8 @@ def arrivals(machines: int, length: int, period: int, first: int) -> tuple[int, 
     The k-th copy of a machine that has it since a arrives at a + length + (k - 1) period. Every
     arrival leads to one ``length`` later, the first copy of its receiver, and to one ``period``
     later, the next of its sender; either succession is in order. The root's own copies take
-    ``first``, which is at least ``length``.
-
-    Complexity: O(n); the last ones are remembered, as every method asks for bounds.
+    ``first``, which is at least ``length``. Complexity: O(n); the last ones are remembered, as
+    every method asks for bounds.
 
     >>> arrivals(5, 3, 1, 3)
     (0, 3, 4, 5, 6)
@@ -45,9 +44,7 @@ def last_arrival(machines: int, length: int, period: int) -> int:
     """Return the last of :func:`arrivals`.
 
     By time t, i copies one after another and j waits fit for i length + j period <= t, in
-    binomial(i - 1 + j, j) ways.
-
-    Complexity: O(log⁴ n).
+    binomial(i - 1 + j, j) ways. Complexity: O(log⁴ n).
 
     >>> last_arrival(5, 3, 1)
     6

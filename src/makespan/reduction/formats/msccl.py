@@ -44,9 +44,7 @@ def read(text: str, problem: Reduction | None = None) -> tuple[Reduction, Schedu
     both ports are free: in that order machines send. ``problem`` gives the costs; if omitted, every
     transfer takes 1 second, and all else no time. Raises FileError if it is not MSCCL, is the file
     of another problem, can't be executed to its end, does not do what its collective says, or gives
-    parts away more than once.
-
-    Complexity: O(s log s) for s steps.
+    parts away more than once. Complexity: O(s log s) for s steps.
     """
     root = root_of(text, "algo", "MSCCL")
     stated = problem_in(root, problem)

@@ -39,10 +39,9 @@ MOST_BYTES = 2**40
 def write(problem: Reduction, schedule: Schedule) -> str:
     """Return a valid plan as the text of a file.
 
-    GPU i is the i-th machine, the root GPU 0. Input and output are different buffers.
-    Raises ProblemError with everything that the format can't say, or its runtimes don't take.
-
-    Complexity: O(sends log sends).
+    GPU i is the i-th machine, the root GPU 0. Input and output are different buffers. Raises
+    ProblemError with everything that the format can't say, or its runtimes don't take. Complexity:
+    O(sends log sends).
     """
     schedule = schedule.renamed(problem.machines)
     problem = problem.with_segments(segment_count(problem, schedule))

@@ -81,12 +81,8 @@ def quickest_ways(
     ``lacks``: who has, and who must get, which segment; of copies any other machine may forward
     them. With ``rng``, ports that earlier segments use are taken for longer, those that the
     quickest ways hold for longest count for more, and segments follow at random, so that ways
-    differ from call to call.
-
-    Complexity: O(n²) for each different set of holders, and where parts are combined of ends; with
-    ``rng`` for each segment.
-
-    Source: Dijkstra 1959.
+    differ from call to call. Complexity: O(n²) for each different set of holders, and where parts
+    are combined of ends; with ``rng`` for each segment. Source: Dijkstra 1959.
     """
     transfer, latency, prepare, size, _ = tables
     machines = len(prepare)

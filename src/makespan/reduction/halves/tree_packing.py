@@ -176,10 +176,9 @@ def narrow(problem: Reduction, packing: Packing, least: float) -> Bools:
     """Return groups of several machines that nothing enters twice in a packing, a row each.
 
     What they need takes at least the part ``least`` of the packing's time to enter. Of any two, one
-    holds the other, or they have nothing in common: who lacks something can then get it from
-    inside the smallest group in which somebody has it. The narrowest are taken first.
-
-    Complexity: O(n²) for each group of the packing, and each pair.
+    holds the other, or they have nothing in common: who lacks something can then get it from inside
+    the smallest group in which somebody has it. The narrowest are taken first. Complexity: O(n²)
+    for each group of the packing, and each pair.
     """
     ways, _ = directed(problem, back=problem.statement.combining, least=None)
     used = occupation_of(problem)

@@ -108,10 +108,8 @@ def _in_kind_of(value: Fraction, given: tuple[Any, ...]) -> float | Fraction:
 def notebook_evaluate(plan: Plan, alpha: float, beta: float, gamma: float) -> float:
     """Return what ``evaluate`` of the array reduction notebook returns, bit for bit.
 
-    A solution that sends in a cycle or to itself gives infinity, and so does a single machine.
-    The root's row is not checked.
-
-    Complexity: O(n² m).
+    A solution that sends in a cycle or to itself gives infinity, and so does a single machine. The
+    root's row is not checked. Complexity: O(n² m).
     """
     machines = len(plan)
     if machines == 1:

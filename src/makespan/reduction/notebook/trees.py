@@ -13,9 +13,8 @@ from makespan.core.numeric.jit import loop
 def all_trees(machines: int, links: Any = None) -> Integers:
     """Return the n^(n-2) trees into machine 0, one a row of parents, in lexicographic order.
 
-    Those over missing ``links``, a table of who has one to whom, are left out.
-
-    Source: Cayley's formula; every machine's parent reaches the root.
+    Those over missing ``links``, a table of who has one to whom, are left out. Source: Cayley's
+    formula; every machine's parent reaches the root.
 
     >>> all_trees(3).tolist()
     [[0, 0, 0], [0, 0, 1], [0, 2, 0]]
@@ -38,13 +37,11 @@ def all_trees(machines: int, links: Any = None) -> Integers:
 def first_of_each_class(solutions: Integers) -> list[int]:
     """Return the first of each class of solutions that are equal up to renaming machines.
 
-    ``solutions`` has the shape (count, machines, segments), entries counted from 0. The root
-    keeps its name: a permutation that moves it can't match. Machines are coloured by what they send
-    and receive until the colours are stable, ties are broken one machine at a time, and the
-    machines put in the order of their colours. Equal forms are isomorphic; the few classes whose
-    colours agree and whose forms differ are compared by search.
-
-    Complexity: O(count n² m) for the colours.
+    ``solutions`` has the shape (count, machines, segments), entries counted from 0. The root keeps
+    its name: a permutation that moves it can't match. Machines are coloured by what they send and
+    receive until the colours are stable, ties are broken one machine at a time, and the machines
+    put in the order of their colours. Equal forms are isomorphic; the few classes whose colours
+    agree and whose forms differ are compared by search. Complexity: O(count n² m) for the colours.
     """
     count, machines, _ = solutions.shape
     if count == 0:

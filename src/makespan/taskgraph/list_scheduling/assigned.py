@@ -101,9 +101,8 @@ def in_order(
     """Return the plan that executes tasks on their machines in the order of ``key``.
 
     Nothing is inserted, and no transfer waits. With ``in_turn`` tasks also start in that order
-    where a machine has several cores, or they take no time.
-
-    Complexity: O(n log n + n log c + e), c the cores of a machine; compiled for large graphs.
+    where a machine has several cores, or they take no time. Complexity: O(n log n + n log c + e), c
+    the cores of a machine; compiled for large graphs.
     """
     dag, network = problem.dag, problem.network
     count, routing = len(dag), network.routing
@@ -137,7 +136,6 @@ def planned(
 
     Tasks start as soon as their data and a core are there. On single cores that are all busy with
     them, nothing could then start earlier: what was inserted before others delayed none of them.
-
     Complexity: O(n + e h), h the hops of the longest route; compiled for large graphs.
     """
     dag, routing, count = problem.dag, problem.network.routing, len(problem.dag)
@@ -186,9 +184,8 @@ def fallback_plan(problem: TaskGraph, control: Control) -> Schedule:
     """Return the best plan known, or else one that is made in a pass or two.
 
     That is everything on one machine, or where large graphs wait for no transfers each task on the
-    core that is free first, if that ends sooner.
-
-    Complexity: O(n log n + n log c + e), c the cores of all machines; compiled for large graphs.
+    core that is free first, if that ends sooner. Complexity: O(n log n + n log c + e), c the cores
+    of all machines; compiled for large graphs.
     """
     if control.incumbent is not None and control.incumbent.schedule is not None:
         return control.incumbent.schedule

@@ -34,7 +34,6 @@ class InsertionSchedule(PartialSchedule):
     Tasks are placed one after another, each behind those predecessors that are placed already, in
     the first gap of its machine that is long enough; under contention each hop of a transfer goes
     into the first gap of its link or ports (edge scheduling). Nothing that was placed moves.
-
     Source: Topcuoglu, Hariri and Wu 2002 (insertion); Sinnen and Sousa 2005 (of edges).
     """
 
@@ -214,10 +213,9 @@ def inserted(
     first. Each goes where it ends, or starts, first; ties to the lowest machine. ``pinned``: the
     machine of tasks that have one, -1 for the others. ``bias``: seconds that are added to what is
     compared, shape (tasks, machines). ``logged``, for the log of steps: what orders the tasks, its
-    name, and that of the sum with ``bias``.
-
-    Complexity: O(n m + e) where gaps are found at once, all machines exchange data alike and no
-    transfer waits; compiled there for large graphs. O(n m g + e m h) else.
+    name, and that of the sum with ``bias``. Complexity: O(n m + e) where gaps are found at once,
+    all machines exchange data alike and no transfer waits; compiled there for large graphs. O(n m g
+    + e m h) else.
     """
     if is_compiled(problem):
         schedule = _compiled(problem, control, order, aim, pinned, bias)

@@ -136,7 +136,6 @@ def replanned(problem: TaskGraph, control: Control, schedule: Schedule) -> Sched
     share of the tasks goes where it ends first, the others stay on their machines: with none that
     is double justification, which makes no plan longer where cores are single; with many it leads
     further away. Releases, deadlines and the direction of links count in plans from the start only.
-
     Source: forward-backward improvement, Li and Willis 1992; double justification, Valls, Ballestín
     and Quintanilla 2005; with machines to choose from as in ``heft``. Complexity: O(n m + e) a
     round where gaps are found at once.

@@ -157,7 +157,6 @@ def best_pairs(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
     """Return the plan that places the ready task that ``rule`` chooses on its best machine.
 
     Tasks go behind what their machine has. When the time is up, :func:`fallback_plan` takes over.
-
     Complexity: O(n w + e m), w the widest queue of ready tasks, compiled for large graphs; where
     transfers wait, and for the log, O((n w + e) m) tries on a partial schedule.
     """

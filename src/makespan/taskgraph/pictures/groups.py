@@ -119,9 +119,7 @@ def dominant_sequence(problem: TaskGraph, schedule: Schedule) -> list[int]:
     """Return the tasks that the makespan of a plan follows from, one after another.
 
     Before each stands the one it waited for: the last of those whose data it needs, and of those
-    before it on its machine.
-
-    Complexity: O(n log n + e).
+    before it on its machine. Complexity: O(n log n + e).
     """
     rows = schedule.rows_of(Activity.COMPUTE)
     if not len(rows):

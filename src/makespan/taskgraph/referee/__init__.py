@@ -19,9 +19,7 @@ def violations(problem: TaskGraph, schedule: Schedule) -> Iterator[Violation]:
     ``release``, ``deadline``, ``budget``, ``route``, ``precedence``, ``arrival``, ``blocking``,
     ``cores``, ``link``, ``port``, ``assignment``, ``sequence``; with duplication ``every-task`` and
     ``copy`` instead of ``every-task-once``, and ``input``. Times are compared to within 1e-9 of the
-    makespan.
-
-    Complexity: O(rows log rows), vectorised.
+    makespan. Complexity: O(rows log rows), vectorised.
     """
     schedule = schedule.renamed(problem.machines)
     broken = False

@@ -25,9 +25,8 @@ class Forecast:
     after the last of its inputs was computed: the scheduler has to hear of it.
 
     Communication overlaps. Durations hold the ``task_setup`` of the machine; where a task has
-    waited for its inputs or its machine that long anyway, it is not charged.
-
-    Complexity of :meth:`run`: O(n + e h g), g gaps that are tried.
+    waited for its inputs or its machine that long anyway, it is not charged. Complexity of
+    :meth:`run`: O(n + e h g), g gaps that are tried.
     """
 
     def __init__(self, problem: TaskGraph) -> None:

@@ -286,13 +286,11 @@ class Structure:
 def structure_of(work: Work) -> Structure:
     """Number the tasks by what they need and by what needs them; O(n + e log e).
 
-    Each task gets a colour of its kind and of its inputs' colours, then one of that and of those
-    of the tasks that need it. They are numbered on a walk from the last ones back, by colour, those
-    of one colour by name; where that numbers edges otherwise than before, the graph counts as
-    another one.
-
-    Source: B. Weisfeiler and A. Leman, The reduction of a graph to canonical form and the algebra
-    which appears therein, 1968, for the colours.
+    Each task gets a colour of its kind and of its inputs' colours, then one of that and of those of
+    the tasks that need it. They are numbered on a walk from the last ones back, by colour, those of
+    one colour by name; where that numbers edges otherwise than before, the graph counts as another
+    one. Source: B. Weisfeiler and A. Leman, The reduction of a graph to canonical form and the
+    algebra which appears therein, 1968, for the colours.
     """
     from dask.utils import key_split
 
