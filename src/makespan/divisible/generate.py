@@ -36,54 +36,23 @@ ON = {"tree": "on a tree", "sources": "with several sources"}
 def generate(
     rng: np.random.Generator,
     *,
-    topology: str = "star",
-    workers: int = 8,
-    load: float = 1000.0,
-    heterogeneity: float = 4.0,
-    ratio: float = 10.0,
-    latency: float = 0.0,
-    returns: float = 0.0,
-    slowdown: float = 1.0,
-    master_computes: bool = False,
-    children: int = 3,
-    sources: int = 2,
+    topology: str = "star",  # one of ``TOPOLOGIES``
+    workers: int = 8,  # beside the master, root or sources
+    load: float = 1000.0,  # units
+    heterogeneity: float = 4.0,  # the largest cost per unit over the smallest; 1: all alike
+    ratio: float = 10.0,  # the median cost per unit of computing over that of sending, 1 second
+    latency: float = 0.0,  # fixed, in times to send ``load / workers`` units; 0: costs are linear
+    returns: float = 0.0,  # the cost of returning as a share of that of sending; 0: nothing returns
+    slowdown: float = 1.0,  # cost of units beyond half of an equal share over the others'
+    master_computes: bool = False,  # or the root, or each source
+    children: int = 3,  # of a node of a tree, at most
+    sources: int = 2,  # of that topology; each holds an equal part of the load
 ) -> DivisibleLoad:
     """Return a problem whose workers differ in speed and bandwidth.
 
     Costs per unit are drawn log-uniformly: the logarithm is uniform, so that slow and fast ones are
-    alike in number.
-
-    Parameters
-    ----------
-    rng
-        The source of all randomness.
-    topology
-        ``"star"``, ``"bus"``, ``"tree"`` or ``"sources"``.
-    workers
-        How many there are beside the master, root or sources.
-    load
-        Units.
-    heterogeneity
-        The largest cost per unit over the smallest, 1 or more; 1: all alike.
-    ratio
-        Computation to communication: the median computing cost per unit over the median sending
-        cost per unit, which is 1 second.
-    latency
-        The fixed cost of a transfer, as a multiple of the time to send ``load / workers`` units
-        at the median cost; 0: costs are linear. Fixed costs vary like the others.
-    returns
-        The cost of returning results as a share of that of sending; 0: nothing returns.
-    slowdown
-        How often the cost per unit of computing what a chunk holds beyond half of an equal share,
-        ``load / workers / 2`` units; 1: all units of a chunk cost alike.
-    master_computes
-        Whether the master, the root, or each source computes.
-    children
-        The most children of a node of a tree.
-    sources
-        How many sources there are of that topology; each holds an equal part of the load.
-
-    Raises ProblemError with every option that is not allowed.
+    alike in number; fixed costs vary like them. Raises ProblemError with every option that is not
+    allowed.
 
     >>> problem = generate(np.random.default_rng(0), workers=3, heterogeneity=1.0)
     >>> problem.platform.compute_per_unit.tolist()

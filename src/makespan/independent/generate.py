@@ -51,40 +51,23 @@ def generate(
     machines: int = 4,
     tasks: int = 20,
     distribution: str = "uniform",
-    mean: float = 10.0,
+    mean: float = 10.0,  # duration, seconds
     spread: float = 1.0,
-    environment: str = "identical",
-    preemptive: bool = False,
-    equal_counts: bool = False,
+    environment: str = "identical",  # ``"uniform"`` (speeds 1 to 4), or ``"unrelated"``
+    preemptive: bool = False,  # whether the tasks may be cut
+    equal_counts: bool = False,  # whether all machines run equally many, but for one
 ) -> IndependentTasks:
     """Return tasks with random durations.
 
-    Parameters
-    ----------
-    rng
-        The source of all randomness.
-    machines, tasks
-        How many there are.
-    distribution
-        ``"uniform"``, ``"whole"`` (uniform whole numbers), ``"exponential"``, ``"lognormal"``,
-        ``"pareto"`` (heavy-tailed, with exponent 2), or ``"triplets"``: three whole durations for
-        each machine whose sum is three times ``mean``, each between three quarters and three
-        halves of it, so that the least makespan is known and hard to find. There ``tasks`` is
-        not looked at.
-    mean
-        Mean duration, seconds.
-    spread
-        Uniform: half the width as a share of the mean, up to 1. Lognormal: the standard deviation
-        as a share of the mean. Others don't use it.
-    environment
-        What the machines are: ``"identical"``, ``"uniform"`` (with whole speeds from 1 to 4), or
-        ``"unrelated"``: a duration of its own on each machine. Triplets are for identical ones.
-    preemptive
-        Whether the tasks may be cut.
-    equal_counts
-        Whether all machines run equally many tasks, but for one.
+    ``distribution`` is ``"uniform"``, ``"whole"`` (uniform whole numbers), ``"exponential"``,
+    ``"lognormal"``, ``"pareto"`` (heavy-tailed, with exponent 2), or ``"triplets"``: three whole
+    durations for each machine whose sum is three times ``mean``, each between three quarters and
+    three halves of it, so that the least makespan is known and hard to find. There ``tasks`` is not
+    looked at, and machines are identical.
 
-    Raises ProblemError with every option that is not allowed.
+    ``spread``: of uniform ones half the width as a share of the mean, up to 1; of lognormal ones
+    the standard deviation as a share of the mean. Raises ProblemError with every option that is not
+    allowed.
 
     >>> tasks = generate(np.random.default_rng(0), machines=2, distribution="triplets", mean=100)
     >>> float(tasks.durations.sum()), len(tasks.durations)

@@ -77,29 +77,17 @@ def generate(
     resources: int = 5,
     tasks: int = 100,
     family: str = "noisy-linear",
-    energy: bool = False,
-    objective: Any = "makespan",
+    energy: bool = False,  # whether every count also has an energy, drawn like the costs
+    objective: Any = "makespan",  # the pairs and the front need ``energy``
 ) -> Partition:
     """Return a problem whose resources have tables of costs for the counts 0 to ``tasks``.
 
-    Parameters
-    ----------
-    rng
-        The source of all randomness.
-    resources, tasks
-        How many there are.
-    family
-        ``"iid"``: independent costs, uniform up to ``tasks`` seconds. ``"noisy-linear"``: between
-        0.5 and 3 seconds a task, with normal errors of 10 %. ``"wave"``: linear with bumps.
-        ``"monotone"`` and ``"convex"``: costs that never fall, that never grow more slowly.
-        ``"parity"``: half of the even counts are cheap, the odd ones dear; with an odd number of
-        tasks the hardest known for the search of the least makespan.
-    energy
-        Whether every count also has an energy, drawn like the costs.
-    objective
-        The objective of the problem; the pairs and the front need ``energy``.
-
-    Raises ProblemError with every option that is not allowed.
+    Families are ``"iid"``: independent costs, uniform up to ``tasks`` seconds; ``"noisy-linear"``:
+    between 0.5 and 3 seconds a task, with normal errors of 10 %; ``"wave"``: linear with bumps;
+    ``"monotone"`` and ``"convex"``: costs that never fall, that never grow more slowly;
+    ``"parity"``: half of the even counts are cheap, the odd ones dear; with an odd number of tasks
+    the hardest known for the search of the least makespan. Raises ProblemError with every option
+    that is not allowed.
 
     >>> problem = generate(np.random.default_rng(0), resources=2, tasks=3, family="convex")
     >>> problem.choices.structure()

@@ -20,34 +20,17 @@ def generate(
     *,
     stages: int = 20,
     machines: int = 6,
-    work: float = 10.0,
-    data: float = 10.0,
-    fastest: int = 20,
-    rate: float = 10.0,
+    work: float = 10.0,  # the greatest of a stage, from a twentieth of it on, uniform
+    data: float = 10.0,  # the same
+    fastest: int = 20,  # speeds are whole numbers from 1 on, as of Benoit and Robert's experiments
+    rate: float = 10.0,  # of all links, as the latency; ``inf`` for none
     latency: float = 0.0,
-    memory_used: float = 0.5,
-    objective: str = "period",
+    memory_used: float = 0.5,  # the share of all memory that stages need, 1 unit each on average
+    objective: str = "period",  # as of :class:`makespan.Pipeline`
     order: str = "free",
     overlap: bool = True,
 ) -> Pipeline:
     """Return a random pipeline.
-
-    Parameters
-    ----------
-    rng
-        The source of all randomness.
-    stages, machines
-        How many there are.
-    work, data
-        The greatest of each stage, from a twentieth of it on, uniform.
-    fastest
-        Speeds are whole numbers from 1 to this one, as of Benoit and Robert's experiments.
-    rate, latency
-        Of all links, ``inf`` for none.
-    memory_used
-        The share of all memory that the stages need together, 1 unit each on average.
-    objective, order, overlap
-        As of :class:`makespan.Pipeline`.
 
     Raises ProblemError with every option that is not allowed.
 

@@ -19,38 +19,21 @@ def generate(
     *,
     machines: int = 8,
     segments: int = 4,
-    latency: float = 1.0,
+    latency: float = 1.0,  # mean times, seconds
     transfer: float = 1.0,
     reduce: float = 1.0,
-    spread: float = 0.0,
-    collective: Collective = "reduce",
-    decimals: Literal[0, 1, 2, 3] = 1,
+    spread: float = 0.0,  # times from 1 - spread to 1 + spread of the means, uniform
+    collective: Collective = "reduce",  # as in :class:`~makespan.Reduction`
+    decimals: Literal[0, 1, 2, 3] = 1,  # what times are rounded to, so that they have a common unit
     network: str | None = None,
-    devices: int = 4,
-    ports: Literal["machines", "links"] = "machines",
+    devices: int = 4,  # machines of each of the ``nodes``, which meet behind a card each
+    ports: Literal["machines", "links"] = "machines",  # a pair each, or for each link
 ) -> Reduction:
-    """Return a reduction with times around the given ones.
+    """Return a reduction with times around the given ones, one per pair of machines and one per
+    machine.
 
-    Parameters
-    ----------
-    rng
-        The generator.
-    machines, segments, collective
-        As in :class:`~makespan.Reduction`.
-    latency, transfer, reduce
-        Mean times, seconds.
-    spread
-        0: the same times everywhere. Up to 1: uniform times from ``1 - spread`` to ``1 + spread``
-        of the means, one per pair of machines and one per machine.
-    decimals
-        What times are rounded to, so that they have a common unit.
-    network
-        A topology (:class:`~makespan.Interconnect`), or ``"switch"``, with such times for a link;
-        meshes and tori as square as possible. None: each to each, in tables.
-    devices
-        The machines of each of the ``nodes``, which meet behind a card each.
-    ports
-        Whether machines have a port for sending and one for receiving, or both for each link.
+    ``network`` is a topology (:class:`~makespan.Interconnect`), or ``"switch"``, with such times
+    for a link; meshes and tori are as square as possible. None: each to each, in tables.
     """
     mistakes = Mistakes()
     mistakes.number("spread", spread, Rule("a spread is from 0 to 1", high=1.0))

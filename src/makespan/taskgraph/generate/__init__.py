@@ -33,48 +33,24 @@ RANDOM = ("layered", "fork-join", "tree")
 def generate(
     rng: np.random.Generator,
     *,
-    graph: str = "layered",
+    graph: str = "layered",  # one of ``GENERATORS``; ``RANDOM`` ones are random
     size: int | None = None,
-    ccr: float = 1.0,
+    ccr: float = 1.0,  # the mean size of an edge over the mean work of a task
     machines: int = 4,
-    heterogeneity: float = 2.0,
-    cores: int = 1,
+    heterogeneity: float = 2.0,  # the largest speed over the smallest; they are drawn log-uniformly
+    cores: int = 1,  # of each machine
     rigid: float = 0.0,
-    topology: str = "complete",
-    communication: str = "overlap",
+    topology: str = "complete",  # as in :class:`Network`; meshes and tori are as square as possible
+    communication: str = "overlap",  # as in :class:`TaskGraph`
     contention: str = "none",
 ) -> TaskGraph:
     """Return a problem with a graph of a known family on machines of different speeds.
 
-    Parameters
-    ----------
-    rng
-        The source of all randomness.
-    graph
-        ``"layered"``, ``"fork-join"``, ``"tree"``, ``"gaussian-elimination"``, ``"fft"``,
-        ``"cholesky"`` or ``"stencil"``; only the first three are random.
-    size
-        The tasks of a layered graph, the branches of a fork-join, the levels of a tree, the order
-        of an elimination, the points of a transform, the tiles of a factorisation, the cells and
-        steps of a stencil.
-    ccr
-        Communication to computation: the mean size of an edge over the mean work of a task.
-    machines
-        How many there are.
-    heterogeneity
-        The largest speed over the smallest, 1 or more; speeds are drawn log-uniformly.
-    cores
-        Those of each machine.
-    rigid
-        The share of the tasks that need several cores: 2, 4, 8, …, up to those of a machine,
-        each as likely as the next. Most parallel jobs on record ask for a power of two (Lublin
-        and Feitelson 2003).
-    topology
-        As in :class:`Network`; meshes and tori are as square as possible.
-    communication, contention
-        As in :class:`TaskGraph`.
-
-    Raises ProblemError with every option that makes no problem.
+    ``size`` is the tasks of a layered graph, the branches of a fork-join, the levels of a tree, the
+    order of an elimination, the points of a transform, the tiles of a factorisation, the cells and
+    steps of a stencil. ``rigid`` is the share of the tasks that need several cores: 2, 4, 8, …, up
+    to those of a machine, each as likely as the next. Most parallel jobs on record ask for a power
+    of two (Lublin and Feitelson 2003). Raises ProblemError with every option that makes no problem.
     """
     mistakes = Mistakes()
     if graph not in GENERATORS:
