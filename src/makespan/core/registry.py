@@ -33,6 +33,43 @@ class Need(NamedTuple):
     library: bool = False
 
 
+def condition(
+    text: str, met: Callable[[Any], object], otherwise: str, *, decisive: bool = False
+) -> Need:
+    """Need that a test is met; where it is not, the problem is as ``otherwise`` says."""
+    return Need(text, lambda problem: None if met(problem) else otherwise, decisive)
+
+
+def one_of(name: str, *allowed: object, text: str = "", decisive: bool = False) -> Need:
+    """Need that a field has one of these values.
+
+    >>> one_of("order", "free", "greedy").text
+    "order = 'free' or 'greedy'"
+    """
+
+    def unmet(problem: Any) -> str | None:
+        value = getattr(problem, name)
+        return None if value in allowed else f"{name} is {value!r}"
+
+    return Need(text or f"{name} = {' or '.join(map(repr, allowed))}", unmet, decisive)
+
+
+def at_most(
+    most: float, what: str, count: Callable[[Any], float], *, said: str = "there are {:,.0f}"
+) -> Need:
+    """Need that there are no more of something than that: how far a method reaches.
+
+    >>> at_most(1_000, "items", len).text
+    'at most 1,000 items'
+    """
+
+    def unmet(problem: Any) -> str | None:
+        number = count(problem)
+        return said.format(number) if number > most else None
+
+    return Need(f"at most {most:,.0f} {what}", unmet)
+
+
 CP_SAT = Need("CP-SAT", lambda problem: missing("ortools"), library=True)
 """What methods need that search with CP-SAT, to prove plans optimal that others can't."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.registry import Need
+from makespan.core.registry import Need, at_most as at_most_of, condition, one_of
 from makespan.divisible.model.platform import Star
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
@@ -89,16 +89,6 @@ def _beyond(problem: DivisibleLoad) -> str | None:
     return f"{problem.star.place('compute_beyond')(first)} is given"
 
 
-def is_one_of(name: str, *allowed: object) -> Unmet:
-    """Return a test that names the value of a field, where it is not an allowed one."""
-
-    def unmet(problem: DivisibleLoad) -> str | None:
-        value = getattr(problem, name)
-        return None if value in allowed else f"{name} is {value!r}"
-
-    return unmet
-
-
 def _broken_load(problem: DivisibleLoad) -> str | None:
     load = problem.load
     if not problem.integral or load is None or float(load).is_integer():
@@ -130,24 +120,19 @@ def _other_returns(problem: DivisibleLoad) -> str | None:
     return None
 
 
-def condition(text: str, met: Callable[[DivisibleLoad], object], otherwise: str) -> Need:
-    """Need that a test is met; where it is not, the problem is as ``otherwise`` says."""
-    return Need(text, lambda problem: None if met(problem) else otherwise)
-
-
 ANY_STAR = Need("a star", _not_a(Star), decisive=True)
 A_STAR = Need("a star, its makespan to be least", _other_goal, decisive=True)
 FOR_MAKESPAN = Need("the makespan to be least", _other_goal)
-ONE_GOAL = Need("one goal", is_one_of("objective", "makespan", "price"))
-A_FRONT = Need("objective 'pareto'", is_one_of("objective", "pareto"))
+ONE_GOAL = one_of("objective", "makespan", "price", text="one goal")
+A_FRONT = one_of("objective", "pareto", text="objective 'pareto'")
 A_TREE = Need("a tree", _not_a(Tree), decisive=True)
 SOURCES = Need("several sources", _not_a(Sources), decisive=True)
 NO_LATENCIES = Need("no fixed costs", _fixed_costs)
 NO_RETURNS = Need("no return costs", nonzero("return_fixed", "return_per_unit"))
-ONE_ROUND = Need("one round", is_one_of("rounds", 1))
-ONE_SEND_AT_A_TIME = Need("one send at a time (ports 1 or 2)", is_one_of("ports", 1, 2))
-DIVISIBLE = Need("a load that can be cut anywhere", is_one_of("integral", False))
-ANY_WORKERS = Need("use = 'any'", is_one_of("use", "any"))
+ONE_ROUND = one_of("rounds", 1, text="one round")
+ONE_SEND_AT_A_TIME = one_of("ports", 1, 2, text="one send at a time (ports 1 or 2)")
+DIVISIBLE = one_of("integral", False, text="a load that can be cut anywhere")
+ANY_WORKERS = one_of("use", "any")
 NO_MEMORY = Need("no memory limits", _without(np.isfinite, 0, "memory"))
 AFFINE_WORK = Need("affine computing costs", _beyond)
 NO_RELEASE = Need("no release times", nonzero("release"))
@@ -180,7 +165,7 @@ IDLE_MASTER = condition(
     lambda problem: not problem.master_computes,
     "the master computes",
 )
-ONE_PORT = Need("one port", is_one_of("ports", 1))
+ONE_PORT = one_of("ports", 1, text="one port")
 SEVERAL_ROUNDS = condition("several rounds", lambda problem: problem.rounds != 1, "rounds is 1")
 FINITE_SPEED = Need("a finite speed", positive("compute_per_unit"))
 A_GOAL = condition(
@@ -341,12 +326,8 @@ def at_most(
 
     ``otherwise`` says for which problems ``number`` counts nothing.
     """
-
-    def unmet(problem: DivisibleLoad) -> str | None:
-        count = number(problem)
-        return f"there {verb} {count:,}" if count > most else None
-
-    return Need(f"{otherwise}at most {most:,} {what}", unmet)
+    need = at_most_of(most, what, number, said=f"there {verb} {{:,}}")
+    return need._replace(text=otherwise + need.text)
 
 
 def equal_workers(*columns: str, what: str = "equal workers") -> Need:

@@ -7,27 +7,18 @@ from collections.abc import Callable
 import numpy as np
 
 from makespan.core.errors import TooLarge
-from makespan.core.registry import Need
+from makespan.core.registry import Need, condition, one_of
 from makespan.partition.model.curves import Curves
 from makespan.partition.problem import Partition
 
 
-def _says(name: str, *allowed: str) -> Callable[[Partition], str | None]:
-    def unmet(problem: Partition) -> str | None:
-        value = getattr(problem, name)
-        return None if value in allowed else f"{name} is {value!r}"
-
-    return unmet
-
-
 def _objective(*allowed: str) -> Need:
-    text = "the objective " + " or ".join(repr(word) for word in allowed)
-    return Need(text, _says("objective", *allowed))
+    return one_of("objective", *allowed, text=f"the objective {' or '.join(map(repr, allowed))}")
 
 
 def _prefers_another(problem: Partition) -> str | None:
     allowed = ("least-total",) if problem.objective == "total" else ()
-    return _says("prefer", "lexicographic", *allowed)(problem)
+    return one_of("prefer", "lexicographic", *allowed).unmet(problem)
 
 
 def _lacks(shape: str, how: str) -> Callable[[Partition], str | None]:
@@ -56,14 +47,12 @@ LEAST_SUM = _objective("total", "energy")
 LEAST_MAKESPAN_OR_TOTAL = _objective("makespan", "total")
 A_PAIR = _objective("time-then-energy", "energy-then-time")
 A_FRONT = _objective("pareto")
-LEXICOGRAPHIC = Need("prefer = 'lexicographic'", _says("prefer", "lexicographic"))
+LEXICOGRAPHIC = one_of("prefer", "lexicographic")
 NO_OTHER_PREFERENCE = Need("no other preference among equal sums", _prefers_another)
 MONOTONE = Need("costs that never fall, at all counts between two limits", _falls)
 CONVEX = Need(
     "costs that never grow more slowly, at all counts between two limits",
     _lacks("convex", "grow more slowly"),
 )
-EVERY_TASK = Need("require = 'all'", _says("require", "all"))
-NO_DEADLINE = Need(
-    "no deadline", lambda problem: None if problem.deadline is None else "deadline is given"
-)
+EVERY_TASK = one_of("require", "all")
+NO_DEADLINE = condition("no deadline", lambda each: each.deadline is None, "deadline is given")

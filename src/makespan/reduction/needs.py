@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.registry import CP_SAT, Need
+from makespan.core import registry
+from makespan.core.registry import CP_SAT, Need, condition, one_of
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import sends_in
 
@@ -36,16 +37,6 @@ def has_ways_about(problem: Reduction) -> bool:
     """Whether segments are to be sent by others, too: there is no straight way, or a slow one."""
     differ = any(isinstance(each, np.ndarray) for each in (problem.latency, problem.transfer))
     return problem.links is not None or (differ and len(problem.machines) <= FEW_MACHINES)
-
-
-def says(name: str, *allowed: Any) -> Callable[[Reduction], str | None]:
-    """Return the test that a field of a problem is one of the ``allowed``."""
-
-    def unmet(problem: Reduction) -> str | None:
-        value = getattr(problem, name)
-        return None if value in allowed else f"{name} is {value!r}"
-
-    return unmet
 
 
 def _same_times(problem: Reduction) -> str | None:
@@ -100,12 +91,9 @@ def _unmodelled(problem: Reduction) -> str | None:
 
 def at_most(most: int, what: str, count: Callable[[Reduction], int]) -> Need:
     """Return the need of no more than so many, where the number of segments is given."""
-
-    def unmet(problem: Reduction) -> str | None:
-        number = 0 if problem.segments == "auto" else count(problem)
-        return f"there are {number}" if number > most else None
-
-    return Need(f"at most {most} {what}", unmet)
+    return registry.at_most(
+        most, what, lambda problem: 0 if problem.segments == "auto" else count(problem)
+    )
 
 
 def links_between(pairs: Callable[[Reduction], tuple[Any, ...]], what: str) -> Need:
@@ -140,35 +128,34 @@ def _arcs(most: int) -> Need:
 ALL_LINKS = links_between(
     lambda problem: np.nonzero(~np.eye(len(problem.machines), dtype=bool)), "between all machines"
 )
-WAYS_ABOUT = Need(
+WAYS_ABOUT = condition(
     f"missing links, or up to {FEW_MACHINES} machines linked in times that differ",
-    lambda problem: None if has_ways_about(problem) else "the straight ways are the quickest",
+    has_ways_about,
+    "the straight ways are the quickest",
 )
-GIVEN_COUNT = Need(
-    "a given number of segments",
-    lambda problem: "segments is 'auto'" if problem.segments == "auto" else None,
+GIVEN_COUNT = condition(
+    "a given number of segments", lambda each: each.segments != "auto", "segments is 'auto'"
 )
-OPEN_COUNT = Need("segments = 'auto'", says("segments", "auto"))
-ONE_PORT = Need(
+OPEN_COUNT = one_of("segments", "auto")
+ONE_PORT = condition(
     "a port for sending and one for receiving a machine",
-    lambda problem: None if problem.ports is None else "the network has ports = 'links'",
+    lambda problem: problem.ports is None,
+    "the network has ports = 'links'",
 )
 OPEN_PLAN = Need("a plan that is not given", _plan)
-GIVEN_PLAN = Need(
-    "a given plan",
-    lambda problem: None if _plan(problem) else "neither destinations nor sequences are given",
-)
-FREE_ORDER = Need("order = 'free'", says("order", "free"))
+GIVEN_PLAN = condition("a given plan", _plan, "neither destinations nor sequences are given")
+FREE_ORDER = one_of("order", "free")
 FREE_PLAN = (GIVEN_COUNT, OPEN_PLAN, FREE_ORDER)
-BACKFILLING_ORDER = Need("order = 'backfilling' or 'free'", says("order", "backfilling", "free"))
-GREEDY_ORDER = Need("order = 'greedy'", says("order", "greedy"))
-A_REDUCTION = Need("collective = 'reduce'", says("collective", "reduce"))
-AN_ALL_REDUCE = Need("collective = 'all-reduce'", says("collective", "all-reduce"))
-ONE_SEGMENT = Need("one segment", says("segments", 1))
-ONE_WAY = Need("collective = 'reduce' or 'broadcast'", says("collective", "reduce", "broadcast"))
-COPIED_OR_COMBINED = Need(
+BACKFILLING_ORDER = one_of("order", "backfilling", "free")
+GREEDY_ORDER = one_of("order", "greedy")
+A_REDUCTION = one_of("collective", "reduce")
+AN_ALL_REDUCE = one_of("collective", "all-reduce")
+ONE_SEGMENT = one_of("segments", 1, text="one segment")
+ONE_WAY = one_of("collective", "reduce", "broadcast")
+COPIED_OR_COMBINED = condition(
     "segments that are only copied, or only combined",
-    lambda problem: None if one_way(problem) else "they are combined, and then copied",
+    one_way,
+    "they are combined, and then copied",
 )
 COMBINED_AND_COPIED = Need(
     "segments that are combined, and then copied",

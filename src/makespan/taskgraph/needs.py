@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.registry import Need, register
+from makespan.core.registry import Need, at_most, condition, one_of, register
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -76,24 +76,8 @@ def _tree(problem: TaskGraph) -> str | None:
     )
 
 
-def few_steps(most: float, text: str, steps: Callable[[TaskGraph], float]) -> Need:
-    """Return a need of at most so many of something, for the reach of a method."""
-
-    def too_many(problem: TaskGraph) -> str | None:
-        found = steps(problem)
-        return f"there are {found:,.0f}" if found > most else None
-
-    return Need(f"at most {most:,.0f} {text}", too_many)
-
-
 NO_GIVEN_PLAN = Need("a plan to be made", _given)
-A_FRONT = Need(
-    "a front to be made",
-    lambda problem: (
-        f"objective is {problem.objective!r}" if problem.objective != "pareto" else None
-    ),
-    decisive=True,
-)
+A_FRONT = one_of("objective", "pareto", text="a front to be made", decisive=True)
 LEAST_MAKESPAN = Need(
     "the makespan as the objective",
     lambda problem: f"objective is {problem.objective!r}" if problem.objective == "price" else None,
@@ -101,13 +85,9 @@ LEAST_MAKESPAN = Need(
 NO_BUDGET = Need(
     "no budget", lambda problem: None if problem.budget is None else f"budget is {problem.budget:g}"
 )
-PRICES = Need(
-    "machines with prices",
-    lambda problem: None if problem.network.is_priced else "nothing costs anything",
-)
-A_GIVEN_PLAN = Need(
-    "a given plan",
-    lambda p: None if p.given.anything else "neither assignment nor sequence is given",
+PRICES = condition("machines with prices", lambda p: p.network.is_priced, "nothing costs anything")
+A_GIVEN_PLAN = condition(
+    "a given plan", lambda p: p.given.anything, "neither assignment nor sequence is given"
 )
 EQUAL_DURATIONS = Need("equal durations of all tasks on all machines", _unequal)
 NO_COMMUNICATION = Need("data that take no time", _communication)
@@ -116,9 +96,8 @@ TWO_PROCESSORS = Need(
     "two machines, or one with two cores",
     lambda p: None if (n := int(p.network.cores.sum())) == 2 else f"there are {n}",
 )
-OVERLAP = Need(
-    "communication beside computation",
-    lambda problem: "communication is blocking" if problem.is_blocking else None,
+OVERLAP = condition(
+    "communication beside computation", lambda p: not p.is_blocking, "communication is blocking"
 )
 NO_RELEASES = _no_task(
     "tasks that are there from the start", "is released at {:g} s",
@@ -134,38 +113,32 @@ NO_CONTENTION = Need(
     "transfers that wait for nothing",
     lambda problem: f"contention is {problem.contention}" if problem.contention != "none" else None,
 )
-NO_PRICE_OF_WAITING = Need(
+NO_PRICE_OF_WAITING = condition(
     "no prices where transfers wait",
-    lambda problem: (
-        "transfers wait, and there is a price to be kept low"
-        if problem.transfers_wait and (problem.budget is not None or problem.objective == "price")
-        else None
-    ),
+    lambda p: not p.transfers_wait or (p.budget is None and p.objective != "price"),
+    "transfers wait, and there is a price to be kept low",
 )
-TRANSFERS_WAIT = Need(
+TRANSFERS_WAIT = condition(
     "transfers that wait for links, ports or machines",
-    lambda problem: (
-        None if problem.transfers_wait else "communication is overlap and contention none"
-    ),
+    lambda problem: problem.transfers_wait,
+    "communication is overlap and contention none",
     decisive=True,
 )
-NO_DUPLICATION = Need(
-    "tasks that are executed once",
-    lambda problem: "duplication is allowed" if problem.duplication else None,
+NO_DUPLICATION = condition(
+    "tasks that are executed once", lambda p: not p.duplication, "duplication is allowed"
 )
-DUPLICATION = Need(
-    "duplication of tasks",
-    lambda problem: None if problem.duplication else "duplication is not allowed",
+DUPLICATION = condition(
+    "duplication of tasks", lambda p: p.duplication, "duplication is not allowed"
 )
 
-FEW_CORES = few_steps(2**20, "cores that tasks hold", lambda p: float(p.dag.cores.sum()))
+FEW_CORES = at_most(2**20, "cores that tasks hold", lambda p: float(p.dag.cores.sum()))
 """Sums of what tasks take of cores stay far from what the integers of CP-SAT can hold."""
-QUICKLY_INSERTED = few_steps(
+QUICKLY_INSERTED = at_most(
     1e7, "pairs of a task and a machine", lambda p: float(len(p.dag)) * len(p.network)
 )
 """What one more plan by compiled insertion is made of in about a second."""
 QUICKLY_TRIED, QUICKLY_COPIED = (
-    few_steps(
+    at_most(
         most,
         "tasks and edges on each machine",
         lambda p: float(len(p.dag) + len(p.dag.source)) * len(p.network),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from makespan.backends.answer import WITHIN, Verdict
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.registry import Need, register
+from makespan.core.registry import Need, condition, register
 from makespan.core.solution import Solution
 from makespan.divisible import needs
 from makespan.divisible.model.machines import Master
@@ -29,7 +29,7 @@ from makespan.divisible.timing import timed
         needs.A_MASTER,
         needs.ANY_WORKERS,
         needs.NO_GIVEN_SEQUENCE,
-        needs.condition("no load", lambda problem: problem.load == 0, "there is a load"),
+        condition("no load", lambda problem: problem.load == 0, "there is a load"),
     ),
     proves="no plan ends before it starts",
     complexity="O(1)",
@@ -57,9 +57,9 @@ def _shared_limit(problem: DivisibleLoad) -> str | None:
 @register(
     needs=(
         needs.A_STAR,
-        needs.condition("given loads", lambda problem: problem.loads, "loads is not given"),
+        condition("given loads", lambda problem: problem.loads, "loads is not given"),
         needs.A_MASTER,
-        needs.condition(
+        condition(
             "one chunk a worker",
             lambda problem: problem.served_once,
             "a worker may be served twice",
@@ -172,7 +172,7 @@ MAX_PROGRAMMED = 30_000
 @register(
     needs=(
         *needs.SEQUENCE_OF_CHUNKS,
-        needs.condition(
+        condition(
             "an activation",
             lambda problem: problem.activation is not None,
             "activation is not given",

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
-from makespan.core.registry import Need, register
+from makespan.core.registry import Need, condition, one_of, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.divisible import needs
@@ -57,7 +57,7 @@ def _shared_returns(problem: DivisibleLoad) -> str | None:
 @register(
     needs=(
         needs.A_STAR,
-        Need("links of their own (ports = 'many')", needs.is_one_of("ports", "many")),
+        one_of("ports", "many", text="links of their own (ports = 'many')"),
         needs.A_MASTER,
         needs.A_LOAD,
         needs.DIVISIBLE,
@@ -67,10 +67,10 @@ def _shared_returns(problem: DivisibleLoad) -> str | None:
         *needs.NO_WINDOWS,
         needs.AFFINE_WORK,
         needs.A_FRONT_END,
-        Need("one round, or rounds = 'auto'", needs.is_one_of("rounds", 1, "auto")),
+        one_of("rounds", 1, "auto", text="one round, or rounds = 'auto'"),
         Need("results on free links in one round, or none", _shared_returns),
         needs.FINITE_RATES,
-        needs.condition(
+        condition(
             "a machine that computes",
             lambda problem: len(problem.star) or problem.master_computes,
             "there is no worker",

@@ -9,7 +9,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.registry import Need, register
+from makespan.core.registry import Need, one_of, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.divisible import needs
@@ -56,7 +56,7 @@ def sends_first(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 @register(
-    needs=(*EVERYONE_RETURNS, Need("two ports", needs.is_one_of("ports", 2))),
+    needs=(*EVERYONE_RETURNS, one_of("ports", 2, text="two ports")),
     reach=(needs.at_most(2_000),),
     complexity="a sparse linear programme for each number of rounds and workers tried",
     source="Yang and Casanova 2003, section 5.4, an open question there: linear programme for "
@@ -131,7 +131,7 @@ def _scanned(problem: DivisibleLoad, workers: Integers, control: Control) -> Ite
     needs=(
         *EVERYONE_RETURNS,
         Need("sends without any cost", needs.nonzero("send_fixed", "send_per_unit")),
-        Need("one result at a time (ports 1 or 2)", needs.is_one_of("ports", 1, 2)),
+        one_of("ports", 1, 2, text="one result at a time (ports 1 or 2)"),
         Need("no given order", lambda problem: problem.order and "order is given"),
     ),
     reach=(needs.at_most(10_000),),

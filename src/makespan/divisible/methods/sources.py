@@ -9,7 +9,7 @@ import numpy as np
 
 from makespan.backends.answer import Answer, Verdict
 from makespan.core.control import Control
-from makespan.core.registry import Need, register
+from makespan.core.registry import condition, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.divisible.model.plan import computed
@@ -111,9 +111,7 @@ def _chunks(problem: DivisibleLoad) -> int:
 @register(
     needs=(
         SOURCES,
-        Need(
-            "given rounds", lambda problem: "rounds is 'auto'" if problem.rounds == "auto" else None
-        ),
+        condition("given rounds", lambda problem: problem.rounds != "auto", "rounds is 'auto'"),
         A_GOAL,
     ),
     reach=(at_most(MAX_CHUNKS, "chunks", _chunks, verb="could be"),),

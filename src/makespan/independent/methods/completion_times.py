@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.registry import Need, register
+from makespan.core.registry import at_most, register
 from makespan.core.solution import Solution
 from makespan.core.steps import MAX_COLUMNS, MAX_ROWS, Slot, Step, Table, listed, number
 from makespan.independent.assignment import assigned
@@ -21,16 +21,15 @@ MAX_STEPS = 10**9
 HANDED_OUT = 1e-6  # seconds a task, once no machine is asked when it would end that one
 
 
-def _many_steps(problem: IndependentTasks) -> str | None:
-    steps = len(problem.durations) ** 2 * problem.machine_count
-    return f"there are {steps:.3g}" if steps > MAX_STEPS else None
-
-
 SHOWN = 6
 """Tasks and machines in a line of the log."""
 
 
-REACH = (Need(f"at most {MAX_STEPS:.0e} sums of a load and a duration", _many_steps),)
+def _steps(problem: IndependentTasks) -> int:
+    return len(problem.durations) ** 2 * problem.machine_count
+
+
+REACH = (at_most(MAX_STEPS, "sums of a load and a duration", _steps),)
 
 
 @register(

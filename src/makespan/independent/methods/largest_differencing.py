@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.registry import Need, register
+from makespan.core.registry import Need, at_most, register
 from makespan.core.solution import Solution
 from makespan.core.steps import Step, number
 from makespan.independent.list_scheduling import first_plan, longest_first
@@ -20,9 +20,8 @@ from makespan.independent.timing import scheduled
 MAX_PAIRS = 200_000
 
 
-def _many_pairs(problem: IndependentTasks) -> str | None:
-    pairs = len(problem.durations) * problem.useful_machines
-    return f"there are {pairs}" if pairs > MAX_PAIRS else None
+def _pairs(problem: IndependentTasks) -> int:
+    return len(problem.durations) * problem.useful_machines
 
 
 def _uneven(problem: IndependentTasks) -> str | None:
@@ -37,7 +36,7 @@ def _uneven(problem: IndependentTasks) -> str | None:
 
 @register(
     needs=(*IN_ONE_PIECE, NO_SIZES, Need("counts that equal ones keep", _uneven)),
-    reach=(Need(f"at most {MAX_PAIRS} pairs of a task and a machine", _many_pairs),),
+    reach=(at_most(MAX_PAIRS, "pairs of a task and a machine", _pairs),),
     complexity="O(n log n + n m log m)",
     source="Karmarkar and Karp 1982; at most 4/3 - 1/(3 (m - 1)) times the optimum for m >= 3, 7/6 "
     "for m = 2 (Fischetti and Martello 1987; Michiels, Korst, Aarts and van Leeuwen 2003); with "

@@ -9,7 +9,7 @@ import numpy as np
 from makespan.backends.highs import Programme, beside
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.registry import Need, register
+from makespan.core.registry import at_most, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.assignment import assigned, first_machines
@@ -22,16 +22,15 @@ MET, ROUNDING = 1e-9, 1e-12
 LEAST_SHARE = 1e-12
 
 
-def _many_variables(problem: IndependentTasks) -> str | None:
+def _variables(problem: IndependentTasks) -> int:
     times = 1 if problem.release is None else len(np.unique(problem.release))
-    count = problem.least_seconds.size * problem.machine_count * times
-    return f"there are {count}" if count > MAX_PAIRS else None
+    return problem.least_seconds.size * problem.machine_count * times
 
 
 @register(
     needs=(
         PREEMPTION,
-        Need(f"at most {MAX_PAIRS} triples of a task, a machine and a release", _many_variables),
+        at_most(MAX_PAIRS, "triples of a task, a machine and a release", _variables),
     ),
     proves="the bound of the programme's prices, weights of machines and tasks",
     complexity="a linear programme of n m variables for each release; O(e²) for e pairs in it",

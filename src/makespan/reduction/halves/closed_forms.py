@@ -11,7 +11,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.jit import loop
-from makespan.core.registry import Need
+from makespan.core.registry import Need, one_of
 from makespan.core.solution import Solution
 from makespan.reduction import needs
 from makespan.reduction.answer import logged
@@ -203,10 +203,7 @@ def single_segment(problem: Reduction, control: Control) -> Solution:
 
 Block = tuple[Integers, Integers, Integers]  # givers, takers, and whose segments, of a step
 Blocks = Callable[[int, Integers], Iterator[Block]]
-DEALT = Need(
-    "collective = 'all-gather' or 'reduce-scatter'",
-    needs.says("collective", "all-gather", "reduce-scatter"),
-)
+DEALT = one_of("collective", "all-gather", "reduce-scatter")
 MANY_ENDS = Need(
     "a collective other than 'reduce' and 'broadcast'",  # for those it is called a star
     lambda problem: (

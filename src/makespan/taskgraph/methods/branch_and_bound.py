@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.registry import register
+from makespan.core.registry import at_most, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph import needs
@@ -34,7 +34,7 @@ MAX_TRIES = 5_000
         needs.OVERLAP,
         needs.NO_CONTENTION,
         needs.NO_DUPLICATION,
-        needs.few_steps(MAX_TASKS, "tasks", lambda problem: len(problem.dag)),
+        at_most(MAX_TASKS, "tasks", lambda problem: len(problem.dag)),
     ),
     proves="some shortest plan is made by placing its tasks in the order of their starts, each as "
     "early as possible; what is cut off is no shorter than the best",

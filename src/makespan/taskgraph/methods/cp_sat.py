@@ -11,7 +11,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.registry import CP_SAT, register
+from makespan.core.registry import CP_SAT, at_most, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph import needs
@@ -40,7 +40,7 @@ def _pairs_of_machines(problem: TaskGraph) -> int:
 
 
 FEW, QUICK = (
-    needs.few_steps(most, "tasks on machines and edges between them", _pairs_of_machines)
+    at_most(most, "tasks on machines and edges between them", _pairs_of_machines)
     for most in (MAX_CONSTRAINTS, QUICKLY_MODELLED)
 )
 
@@ -90,11 +90,9 @@ def _constraints(problem: TaskGraph) -> float:
         needs.NO_GIVEN_PLAN,
         needs.NO_PRICE_OF_WAITING,
         needs.FEW_CORES,
-        needs.few_steps(MAX_CONSTRAINTS, "tasks on machines and hops between them", _constraints),
+        at_most(MAX_CONSTRAINTS, "tasks on machines and hops between them", _constraints),
     ),
-    reach=(
-        needs.few_steps(QUICKLY_BUILT, "tasks on machines and hops between them", _constraints),
-    ),
+    reach=(at_most(QUICKLY_BUILT, "tasks on machines and hops between them", _constraints),),
     proves=PROVES,
     complexity="exponential",
     source="optional intervals of tasks on machines and of hops on links or ports, a literal per "

@@ -11,7 +11,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.registry import CP_SAT, register
+from makespan.core.registry import CP_SAT, at_most, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph import needs
@@ -48,10 +48,10 @@ COMPARED = 1_000
         needs.NO_DUPLICATION,
         needs.NO_COMMUNICATION,
         needs.FEW_CORES,
-        needs.few_steps(MAX_TASKS, "tasks", lambda problem: len(problem.dag)),
+        at_most(MAX_TASKS, "tasks", lambda problem: len(problem.dag)),
     ),
     reach=(
-        needs.few_steps(
+        at_most(
             QUICKLY_BUILT,
             "edges, and tasks on machines that differ",
             lambda p: len(p.dag.source) + len(p.dag) * len(_groups(p)),

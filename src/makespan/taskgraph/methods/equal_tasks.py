@@ -9,7 +9,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.sorting import inverse
-from makespan.core.registry import register
+from makespan.core.registry import at_most, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.core.steps import Step, listed
@@ -34,7 +34,7 @@ EQUAL = (
 
 @register(
     needs=(*EQUAL, needs.FOREST),
-    reach=(needs.few_steps(1e6, "tasks", lambda problem: len(problem.dag)),),
+    reach=(at_most(1e6, "tasks", lambda problem: len(problem.dag)),),
     proves="highest level first is optimal for equal tasks in an in-forest (Hu 1961, theorem 1); "
     "an out-forest is one backwards in time",
     complexity="O(n log n)",
@@ -55,7 +55,7 @@ def hu(problem: TaskGraph, control: Control) -> Solution:
 
 @register(
     needs=(*EQUAL, needs.TWO_PROCESSORS),
-    reach=(needs.few_steps(20_000, "tasks", lambda problem: len(problem.dag)),),
+    reach=(at_most(20_000, "tasks", lambda problem: len(problem.dag)),),
     proves="lexicographic labels on the transitive reduction are optimal for equal tasks on two "
     "processors (Coffman and Graham 1972, theorem 1)",
     complexity="O(n e / 64 + n²) for the reduction",

@@ -11,7 +11,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.registry import applicability, find_method, register, within_reach
+from makespan.core.registry import applicability, at_most, find_method, register, within_reach
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Objective, Solution, front_in_words
 from makespan.taskgraph.bounds import bounds, enforce_limits
@@ -20,7 +20,7 @@ from makespan.taskgraph.limits import ALLOWED, price_of, violation, worth
 from makespan.taskgraph.list_scheduling.insertion import inserted
 from makespan.taskgraph.methods.heft import heft
 from makespan.taskgraph.methods.local_search import local_search
-from makespan.taskgraph.needs import A_FRONT, NO_DUPLICATION, NO_GIVEN_PLAN, PRICES, few_steps
+from makespan.taskgraph.needs import A_FRONT, NO_DUPLICATION, NO_GIVEN_PLAN, PRICES
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 
@@ -28,9 +28,8 @@ MOST_PLANS = 400
 """Plans that are made on the way from one end to the other; of more steps, every second or so."""
 step_by_step = partial(
     register,
-    "taskgraph",
     needs=(NO_GIVEN_PLAN, NO_DUPLICATION, PRICES),
-    reach=(few_steps(1e5, "tasks on machines", lambda p: float(len(p.dag)) * len(p.network)),),
+    reach=(at_most(1e5, "tasks on machines", lambda p: float(len(p.dag)) * len(p.network)),),
     complexity="O(n² m + k n m), k up to 400 plans by insertion",
     source="Sakellariou, Zhao, Tsiakkouri and Dikaiakos 2007",
 )
