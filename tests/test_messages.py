@@ -18,7 +18,8 @@ LIST = ROOT / "tests" / "messages.txt"
 HEAD = "Every note and message of makespan, by file; python -m tests.test_messages writes it.\n"
 SAYS = re.compile(
     r"(add|append|insert|mistake|Mistake|note|say|print_error|print_text|Violation|.*Error|Unreached"
-    r"|TooLarge|MissingExtra|InvalidSchedule|UsageError|BadParameter|fail|Need|Rule|whole|echo)$"
+    r"|TooLarge|MissingExtra|InvalidSchedule|UsageError|BadParameter|fail|Need|condition|at_most|Rule"
+    r"|whole|echo)$"
 )
 """The calls whose texts people read."""
 NAMED = re.compile(r"(.*_?(notes?|message|text|said|says|reason|fault|hint)s?|help|[A-Z_]+)$")
