@@ -10,7 +10,6 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.picture import (
-    Curves,
     Diagram,
     Drawn,
     Edges,
@@ -29,12 +28,11 @@ from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import ROOT, Tree
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import matched, timed
-from makespan.drawing.diagram.curves import front_curves
+from makespan.drawing.diagram.curves import front_view
 from makespan.drawing.gantt.assemble import Lane, assembled, busy_first
 from makespan.drawing.text import percent, short
 
 COSTS = "at a link: seconds to send x units, ↩ to return the results; in a box: to compute them"
-NO_DETAILS: Mapping[str, Any] = {}
 AMOUNTS = "at a link: units sent over it; in a box: units computed, and their share"
 
 
@@ -135,13 +133,7 @@ MOST_WORKERS, MOST_NODES = 20, 40
 """Machines of a star and of a tree that are drawn; the others are counted."""
 
 
-def platform(
-    problem: DivisibleLoad,
-    schedule: Schedule | None = None,
-    *,
-    by: str | None = None,
-    details: Mapping[str, Any] = NO_DETAILS,
-) -> Diagram:
+def platform(problem: DivisibleLoad, schedule: Schedule | None = None, **_: Any) -> Diagram:
     """Return the machines with the costs of computing, the links with those of sending.
 
     Of a plan, the units that each machine computes and each link carries, what is used bold. A bus
@@ -265,17 +257,6 @@ def _tree(problem: DivisibleLoad, tree: Tree, schedule: Schedule | None) -> Diag
     )
 
 
-def front(
-    problem: DivisibleLoad,
-    schedule: Schedule | None = None,
-    *,
-    by: str | None = None,
-    details: Mapping[str, Any] = NO_DETAILS,
-) -> Curves:
-    """Return the front of makespan and price in the details of a result, its plan marked."""
-    return front_curves(details, schedule, "price")
-
-
 def alternatives(
     problem: DivisibleLoad, details: Mapping[str, Any]
 ) -> list[tuple[FrontValues, Schedule]]:
@@ -289,7 +270,7 @@ def alternatives(
     return found
 
 
-VIEWS: Mapping[str, Callable[..., Drawn]] = {"platform": platform, "front": front}
+VIEWS: Mapping[str, Callable[..., Drawn]] = {"platform": platform, "front": front_view("price")}
 
 
 def picture(problem: DivisibleLoad, schedule: Schedule) -> Picture:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ MOST_BARS = 300
 """Tasks up to which each has a bar; of more, the durations are a line."""
 MOST_POINTS = 2000
 LABELLED = 60
-NO_DETAILS: Mapping[str, Any] = {}
 LANE = "compute"
 
 
@@ -53,13 +51,7 @@ def picture(problem: IndependentTasks, schedule: Schedule) -> Picture:
     )
 
 
-def tasks(
-    problem: IndependentTasks,
-    schedule: Schedule | None = None,
-    *,
-    by: str | None = None,
-    details: Mapping[str, Any] = NO_DETAILS,
-) -> Curves:
+def tasks(problem: IndependentTasks, schedule: Schedule | None = None, **_: Any) -> Curves:
     """Return the durations of the tasks, the longest first, and the mean load of a machine.
 
     Of a plan, the bars have the colours of their machines.

@@ -11,7 +11,7 @@ import numpy as np
 from makespan.core.picture import Curves, Line, Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import FrontValues, front_points
-from makespan.drawing.diagram.curves import front_curves
+from makespan.drawing.diagram.curves import front_view
 from makespan.drawing.gantt.assemble import Lane, assembled
 from makespan.drawing.text import percent, short
 from makespan.partition.answer import counts_of
@@ -22,7 +22,6 @@ from makespan.partition.timing import timed
 CURVES_SHOWN = 12
 POINTS_SHOWN = 2000
 PLAN_SHOWN = 6
-NO_DETAILS: Mapping[str, Any] = {}
 
 
 def picture(problem: Partition, schedule: Schedule) -> Picture:
@@ -54,13 +53,7 @@ def picture(problem: Partition, schedule: Schedule) -> Picture:
     return drawn
 
 
-def costs(
-    problem: Partition,
-    schedule: Schedule | None = None,
-    *,
-    by: str | None = None,
-    details: Mapping[str, Any] = NO_DETAILS,
-) -> Curves:
+def costs(problem: Partition, schedule: Schedule | None = None, **_: Any) -> Curves:
     """Return the cost of every count, and the counts that a plan chose.
 
     At most 12 resources are drawn, each by at most 2000 of its counts.
@@ -134,17 +127,6 @@ def _curve(problem: Partition, index: int) -> tuple[np.ndarray, np.ndarray]:
     return table.counts_at(np.arange(low, high), index), table.values[low:high]
 
 
-def front(
-    problem: Partition,
-    schedule: Schedule | None = None,
-    *,
-    by: str | None = None,
-    details: Mapping[str, Any] = NO_DETAILS,
-) -> Curves:
-    """Return the front of makespan and energy in the details of a result, its plan marked."""
-    return front_curves(details, schedule, "energy", _describe_point)
-
-
 def alternatives(
     problem: Partition, details: Mapping[str, Any]
 ) -> list[tuple[FrontValues, Schedule]]:
@@ -163,4 +145,5 @@ def _describe_point(point: Mapping[str, Any]) -> str:
     return f": {plan}" if 0 < len(counts) <= PLAN_SHOWN else ""
 
 
+front = front_view("energy", _describe_point)
 VIEWS = {"costs": costs, "front": front}

@@ -11,7 +11,6 @@ import numpy as np
 from makespan.core.errors import InputError
 from makespan.core.picture import (
     Bars,
-    Curves,
     Diagram,
     Drawn,
     Edges,
@@ -24,7 +23,7 @@ from makespan.core.picture import (
 )
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import FrontValues, front_points
-from makespan.drawing.diagram.curves import front_curves
+from makespan.drawing.diagram.curves import front_view
 from makespan.drawing.diagram.network import network_diagram
 from makespan.drawing.text import percent, short
 from makespan.pipeline.mapping import Mapping, mapping_of, steps_of, values_of
@@ -34,7 +33,6 @@ from makespan.pipeline.timing import scheduled
 LANES = ("receive", "compute", "send")
 RECEIVE, COMPUTE, SEND = range(3)
 MOST_BOXES = 60
-NO_DETAILS: Table[str, Any] = {}
 
 
 def picture(problem: Pipeline, schedule: Schedule) -> Picture:
@@ -90,13 +88,7 @@ def _stages(problem: Pipeline, first: int, last: int) -> str:
     return names[first] if last - first == 1 else f"{names[first]}–{names[last - 1]}"
 
 
-def mapping(
-    problem: Pipeline,
-    schedule: Schedule | None = None,
-    *,
-    by: str | None = None,
-    details: Table[str, Any] = NO_DETAILS,
-) -> Diagram:
+def mapping(problem: Pipeline, schedule: Schedule | None = None, **_: Any) -> Diagram:
     """Return the chain of stages; of a plan the chain of machines, with loads and transfers.
 
     In the box of a machine stand its stages, its seconds for a data set, and their share of the
@@ -153,13 +145,7 @@ def _chain(problem: Pipeline) -> Diagram:
     )  # fmt: skip
 
 
-def platform(
-    problem: Pipeline,
-    schedule: Schedule | None = None,
-    *,
-    by: str | None = None,
-    details: Table[str, Any] = NO_DETAILS,
-) -> Diagram:
+def platform(problem: Pipeline, schedule: Schedule | None = None, **_: Any) -> Diagram:
     """Return the machines with speeds and memories, and the links between them."""
     if problem.network is None:
         raise InputError("view: 'platform' needs a network; without one, transfers take no time")
@@ -169,17 +155,6 @@ def platform(
         notes.append(f"speed {short(speed)}{held}")
     notes += [""] * len(problem.network.routers)
     return network_diagram(problem.network, "machines and links", notes)
-
-
-def front(
-    problem: Pipeline,
-    schedule: Schedule | None = None,
-    *,
-    by: str | None = None,
-    details: Table[str, Any] = NO_DETAILS,
-) -> Curves:
-    """Return the front of period and latency in the details of a result."""
-    return front_curves(details, None, "latency", across="period (s)")
 
 
 def alternatives(problem: Pipeline, details: Table[str, Any]) -> list[tuple[FrontValues, Schedule]]:
@@ -194,4 +169,8 @@ def alternatives(problem: Pipeline, details: Table[str, Any]) -> list[tuple[Fron
     return found
 
 
-VIEWS: Table[str, Callable[..., Drawn]] = {"mapping": mapping, "platform": platform, "front": front}
+VIEWS: Table[str, Callable[..., Drawn]] = {
+    "mapping": mapping,
+    "platform": platform,
+    "front": front_view("latency", across="period (s)"),
+}

@@ -85,17 +85,10 @@ MOST_TREES = 6
 MOST_NODES = 120
 MOST_MACHINES = 12
 """Machines up to which the times between all of them are drawn."""
-NO_DETAILS: Mapping[str, Any] = {}
 Pair = tuple[int, int]
 
 
-def graph(
-    problem: Reduction,
-    schedule: Schedule | None = None,
-    *,
-    by: str | None = None,
-    details: Mapping[str, Any] = NO_DETAILS,
-) -> Diagram:
+def graph(problem: Reduction, schedule: Schedule | None = None, **_: Any) -> Diagram:
     """Return who sends to whom: one tree for all segments that are sent alike.
 
     Where machines send in circles, they stand in one. At a line stand the segments, and of a plan
@@ -261,13 +254,7 @@ def _open(problem: Reduction) -> Diagram:
     )
 
 
-def platform(
-    problem: Reduction,
-    schedule: Schedule | None = None,
-    *,
-    by: str | None = None,
-    details: Mapping[str, Any] = NO_DETAILS,
-) -> Diagram:
+def platform(problem: Reduction, schedule: Schedule | None = None, **_: Any) -> Diagram:
     """Return the machines and routers with their links, and of a plan the data on each.
 
     Raises InputError where the problem states no network, or one too large to be drawn.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -308,36 +309,46 @@ def _bars(
             canvas.text(at, text, size=9.0, fill=colours["ink"], anchor="middle")
 
 
-def front_curves(
-    details: Mapping[str, Any],
-    schedule: Schedule | None,
-    value: str,
-    said: Callable[[Mapping[str, Any]], str] = lambda point: "",
-    across: str = "makespan (s)",
-) -> Curves:
-    """Return the front in the details of a result, the plan of ``schedule`` marked.
+MAKESPAN = "makespan (s)"
 
-    ``value`` is what the points hold beside their ``time``; ``said`` is added to what is said of
-    a point, ``across`` what the time is.
+
+def front_view(
+    value: str, said: Callable[[Mapping[str, Any]], str] = lambda point: "", across: str = MAKESPAN
+) -> Callable[..., Curves]:
+    """Return the view of a front in the details of a result, the plan of a schedule marked.
+
+    ``value`` is what the points hold beside their ``time``; ``said`` is added to what is said of a
+    point, ``across`` what the time is; plans are marked where that is the makespan.
     """
-    if "front" not in details:
-        raise InputError("view: 'front' needs a result with objective 'pareto'")
-    points = sorted(details["front"], key=lambda point: point["time"])
-    times, values = (
-        np.array([point[name] for point in points], dtype=np.float64) for name in ("time", value)
-    )
-    chosen = np.empty(0, dtype=np.int64)
-    if schedule is not None and len(times):
-        chosen = np.array([int(np.argmin(np.abs(times - schedule.makespan)))])
-    marks = [f"{short(point['time'])} s, {short(point[value])}{said(point)}" for point in points]
-    unknown = details.get("unknown", ())
-    cut = f"; {gaps_in_words(unknown)}" if unknown else ""
-    return Curves(
-        lines=(
-            Line(name="front", x=times, y=values, look="steps"),
-            Line(name="front", x=times, y=values, look="points", chosen=chosen, labels=marks),
-        ),
-        across=across,
-        up=value,
-        title=f"Pareto front: {len(points)} point{'s' if len(points) != 1 else ''}{cut}",
-    )
+
+    def front(
+        problem: Any,
+        schedule: Schedule | None = None,
+        *,
+        details: Mapping[str, Any] = MappingProxyType({}),
+        **_: Any,
+    ) -> Curves:
+        if "front" not in details:
+            raise InputError("view: 'front' needs a result with objective 'pareto'")
+        points = sorted(details["front"], key=lambda point: point["time"])
+        times, values = (
+            np.array([point[name] for point in points], dtype=np.float64)
+            for name in ("time", value)
+        )
+        chosen = np.empty(0, dtype=np.int64)
+        if schedule is not None and len(times) and across == MAKESPAN:
+            chosen = np.array([int(np.argmin(np.abs(times - schedule.makespan)))])
+        marks = [f"{short(each['time'])} s, {short(each[value])}{said(each)}" for each in points]
+        unknown = details.get("unknown", ())
+        cut = f"; {gaps_in_words(unknown)}" if unknown else ""
+        return Curves(
+            lines=(
+                Line(name="front", x=times, y=values, look="steps"),
+                Line(name="front", x=times, y=values, look="points", chosen=chosen, labels=marks),
+            ),
+            across=across,
+            up=value,
+            title=f"Pareto front: {len(points)} point{'s' if len(points) != 1 else ''}{cut}",
+        )
+
+    return front

@@ -10,17 +10,16 @@ import numpy as np
 
 from makespan.core.errors import InputError
 from makespan.core.numeric.arrays import Integers
-from makespan.core.picture import Bars, Curves, Drawn, Groups, Links, Mark, Picture, Role, Row
+from makespan.core.picture import Bars, Drawn, Groups, Links, Mark, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import FrontValues, front_points
-from makespan.drawing.diagram.curves import front_curves
+from makespan.drawing.diagram.curves import front_view
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.list_scheduling.assigned import timed
 from makespan.taskgraph.pictures.diagrams import graph, platform
 from makespan.taskgraph.pictures.groups import charted, groups
 from makespan.taskgraph.problem import TaskGraph
 
-NO_DETAILS: Mapping[str, Any] = {}
 MAX_LANES = 4
 """Lanes of one role on a machine; what overlaps more shares the last."""
 MAX_MARKS = 6
@@ -99,17 +98,6 @@ def grouped(problem: TaskGraph, schedule: Schedule, by: str, details: Mapping[st
     return _of_activities(found, schedule)
 
 
-def front(
-    problem: TaskGraph,
-    schedule: Schedule | None = None,
-    *,
-    by: str | None = None,
-    details: Mapping[str, Any] = NO_DETAILS,
-) -> Curves:
-    """Return the front of makespan and price in the details of a result, its plan marked."""
-    return front_curves(details, schedule, "price")
-
-
 def alternatives(
     problem: TaskGraph, details: Mapping[str, Any]
 ) -> list[tuple[FrontValues, Schedule]]:
@@ -176,4 +164,8 @@ def _lanes(schedule: Schedule, activities: Integers, rows: Integers) -> Integers
     return lane
 
 
-VIEWS: Mapping[str, Callable[..., Drawn]] = {"graph": graph, "platform": platform, "front": front}
+VIEWS: Mapping[str, Callable[..., Drawn]] = {
+    "graph": graph,
+    "platform": platform,
+    "front": front_view("price"),
+}

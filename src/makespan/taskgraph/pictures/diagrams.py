@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def graph(
     schedule: Schedule | None = None,
     *,
     by: str | None = None,
-    details: Mapping[str, Any] = NO_DETAILS,
+    details: Mapping[str, Any] = MappingProxyType({}),
 ) -> Diagram:
     """Return the tasks with their works and the edges with their sizes.
 
@@ -158,13 +159,7 @@ def _labels(size: Floats, more: int) -> tuple[list[str], tuple[str, ...]]:
 MOST_ROUTED = 12
 
 
-def platform(
-    problem: TaskGraph,
-    schedule: Schedule | None = None,
-    *,
-    by: str | None = None,
-    details: Mapping[str, Any] = NO_DETAILS,
-) -> Diagram:
+def platform(problem: TaskGraph, schedule: Schedule | None = None, **_: Any) -> Diagram:
     """Return the machines and routers with their links and rates, and the routes where they differ.
 
     Of a plan, the share of the makespan that each machine executes, and the data on each link.
