@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -82,23 +82,13 @@ def microbatches(
         raise InputError("result: micro-batches need one machine for each interval")
     seconds = _seconds(problem, mapping)
     parts = _parts(order, backward)
-    number, names = len(seconds), [problem.machines[each] for each in mapping.machines]
-    each = range(count)
+    names = [problem.machines[each] for each in mapping.machines]
     tasks = [
         (f"{part}{at + 1}.{batch + 1}", (seconds[at] * times).tolist())
-        for at in range(number) for batch in each for part, times in parts.items()
+        for at in range(len(names)) for batch in range(count) for part, times in parts.items()
     ]  # fmt: skip
-    edges = []
-    for at in range(number):
-        size = float(problem.moved[mapping.edges[at + 1]])
-        for batch in each:
-            own = f"{at + 1}.{batch + 1}"
-            edges.append((f"F{own}", f"B{own}", 0.0))
-            if "W" in parts:
-                edges.append((f"B{own}", f"W{own}", 0.0))
-            if at + 1 < number:
-                after = f"{at + 2}.{batch + 1}"
-                edges += [(f"F{own}", f"F{after}", size), (f"B{after}", f"B{own}", size)]
+    sizes = [float(problem.moved[edge]) for edge in mapping.edges[1:]]
+    edges = list(_edges(sizes, count, apart="W" in parts))
     more: dict[str, Any] = {}
     if order != "free":
         rows = ORDERS[order](np.diagonal(seconds).tolist(), count, backward)
@@ -108,6 +98,19 @@ def microbatches(
         Dag(tasks, edges), _network(problem, mapping, names), contention="ports",
         communication="overlap" if problem.overlap else "blocking", **more,
     )  # fmt: skip
+
+
+def _edges(sizes: list[float], count: int, *, apart: bool) -> Iterator[tuple[str, str, float]]:
+    """Yield forward, then backward, between intervals, and to the gradients that are ``apart``."""
+    for at, size in enumerate(sizes, start=1):
+        for batch in range(1, count + 1):
+            own, after = f"{at}.{batch}", f"{at + 1}.{batch}"
+            yield f"F{own}", f"B{own}", 0.0
+            if apart:
+                yield f"B{own}", f"W{own}", 0.0
+            if at < len(sizes):
+                yield f"F{own}", f"F{after}", size
+                yield f"B{after}", f"B{own}", size
 
 
 @suggesting

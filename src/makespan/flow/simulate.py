@@ -10,6 +10,7 @@ from makespan.core.control import Control
 from makespan.core.errors import InputError, MethodError
 from makespan.core.inputs.mistakes import quoted
 from makespan.core.inputs.suggest import suggesting
+from makespan.core.kind import Policy
 from makespan.core.noise import Noise, as_noise
 from makespan.core.problem import Problem
 from makespan.core.registry import applicability, find_method
@@ -87,14 +88,7 @@ def simulate(
         problem = problem.problem
     control = Control(rng=rng)
     if policy is not None:
-        kind = kind_of(problem)
-        simulated = kind.policy(policy)
-        if simulated is None:
-            raise MethodError(f"there is no policy {policy!r} for {kind.name} problems")
-        verdict = applicability(find_method(kind.name, policy), problem)
-        if not verdict.applies:
-            raise MethodError(str(verdict))
-        makespans, nominal = simulated(problem, noise, count, control.rng)
+        makespans, nominal = _policy(problem, policy)(problem, noise, count, control.rng)
     elif schedule is None:
         raise InputError("there is no schedule to replay")
     else:
@@ -108,6 +102,18 @@ def simulate(
         nominal = replay.end(np.ones(len(schedule)))
     makespans.flags.writeable = False
     return Simulation(makespans=makespans, nominal=nominal, noise=noise, seed=control.seed)
+
+
+def _policy(problem: Problem, name: str) -> Policy:
+    """Return what simulates a policy; refuse one that is unknown, or does not apply."""
+    kind = kind_of(problem)
+    simulated = kind.policy(name)
+    if simulated is None:
+        raise MethodError(f"there is no policy {name!r} for {kind.name} problems")
+    verdict = applicability(find_method(kind.name, name), problem)
+    if not verdict.applies:
+        raise MethodError(str(verdict))
+    return simulated
 
 
 def _checked_count(repetitions: int) -> int:

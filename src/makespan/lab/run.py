@@ -223,8 +223,8 @@ def experiment(
             _refuse_other(record, asked, str(output))
             before.add(record.key)
             tally.add(record)
-        there, total = tally.rows, len(asked)
-        began, interrupted = time.monotonic(), False
+        there, interrupted = tally.rows, False
+        tell = _teller(progress, tally, len(asked))
         try:
             with closing(_rows(place, _missing(asked, before))) as batches:
                 for rows in batches:
@@ -234,10 +234,7 @@ def experiment(
                         journal.add(rows)
                     for record in rows:
                         tally.add(record)
-                    if progress is not None:
-                        new, rest = tally.rows - there, max(0, total - tally.rows)
-                        left = rest * (time.monotonic() - began) / new if new else None
-                        progress(total - rest, total, left)
+                    tell()
         except KeyboardInterrupt:
             interrupted = True
         if journal is not None:
@@ -254,6 +251,19 @@ def experiment(
         interrupted=interrupted,
         kept=kept,
     )
+
+
+def _teller(progress: TellProgress | None, tally: Tally, total: int) -> Callable[[], None]:
+    """Return what tells how much is done, and how many seconds are left."""
+    there, began = tally.rows, time.monotonic()
+
+    def tell() -> None:
+        if progress is not None:
+            new, rest = tally.rows - there, max(0, total - tally.rows)
+            left = rest * (time.monotonic() - began) / new if new else None
+            progress(total - rest, total, left)
+
+    return tell
 
 
 def _missing(asked: Experiment, before: set[bytes]) -> Iterator[Cell]:

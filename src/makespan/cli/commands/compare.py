@@ -92,11 +92,7 @@ def command(
     from makespan.flow.comparison.several import Comparisons
     from makespan.flow.files.files import refuse_target, save
 
-    chosen = None
-    if methods is not None:
-        chosen = [name.strip() for name in methods.split(",") if name.strip()]
-        if not chosen:
-            raise click.BadParameter("names no method", param_hint="--methods")
+    chosen = _names(methods)
     if experiment.asks_for_one(files, outputs, seeds=seeds, jobs=jobs, scheduler=scheduler):
         asked = click.get_current_context().get_parameter_source("time_limit")
         limit = None if asked is ParameterSource.DEFAULT else time_limit
@@ -132,6 +128,15 @@ def command(
     if together.interrupted:
         click.echo("interrupted: the methods that follow did not run", err=True)
     return INTERRUPTED if together.interrupted else DONE
+
+
+def _names(methods: str | None) -> list[str] | None:
+    if methods is None:
+        return None
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    if not names:
+        raise click.BadParameter("names no method", param_hint="--methods")
+    return names
 
 
 def _print_each(

@@ -92,14 +92,11 @@ def map(  # noqa: A001
     batch_size
         The most items of a chunk.
     resources
-        What each call needs of its worker's resources: ``{"GPU": 1}`` on Dask, ``{"num_gpus": 1}``
-        on Ray.
+        What each call needs of its worker: ``{"GPU": 1}`` on Dask, ``{"num_gpus": 1}`` on Ray.
     retries
         How often a call that raises is made again, on the same worker; None: never.
-    keep_going
-        Whether what failed is only noted in ``failures``.
-    progress
-        See :mod:`makespan.execute.progress`.
+    keep_going, progress
+        Whether what failed is only noted in ``failures``; :mod:`makespan.execute.progress`.
     keywords
         Passed to the function.
 

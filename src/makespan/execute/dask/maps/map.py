@@ -86,21 +86,15 @@ def map(  # noqa: A001
     more
         More sequences, before the client: the function gets an item (``batched``: a list) of each.
         The shortest ends them all.
-    batch_size
-        The most items of a chunk, and so of a batch.
+    batch_size, resources, retries, expected
+        As for :func:`makespan.execute.map`.
     workers
         The names, addresses or hosts of the workers that may be used; None: all.
-    resources
-        What each call needs of its worker's resources, such as ``{"GPU": 1}``.
-    retries
-        How often a call that raises is made again, on the same worker; None: never.
     priority
         Among what else the cluster has to do; higher is sooner. None: 0.
     calibration
         What :func:`calibrate` measured, or a file of it, to begin with in place of what was learnt
         before.
-    expected
-        As for :func:`makespan.execute.map`.
     keywords
         Passed to the function. ``key``, ``pure``, ``actor``, ``actors``, ``allow_other_workers``
         and ``fifo_timeout`` of ``client.map`` are refused with the reason, unless the function has
@@ -123,23 +117,10 @@ def map(  # noqa: A001
     >>> dask.map(pow, [2, 3], [5, 2], client).results     # doctest: +SKIP
     [32, 9]
     """
-    with prepared(
-        function,
-        data,
-        more,
-        client,
-        progress,
-        keywords,
-        batched=batched,
-        batch_size=batch_size,
-        workers=workers,
-        resources=resources,
-        retries=retries,
-        priority=priority,
-        calibration=calibration,
-        expected=expected,
-        by_size=True,
-    ) as (used, job):
+    options: Any = {"batched": batched, "batch_size": batch_size, "workers": workers}
+    options |= {"resources": resources, "retries": retries, "priority": priority}
+    options |= {"calibration": calibration, "expected": expected, "by_size": True}
+    with prepared(function, data, more, client, progress, keywords, **options) as (used, job):
         return carried_out(Cluster(used), job, keep_going=keep_going)
 
 
