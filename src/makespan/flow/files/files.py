@@ -319,10 +319,7 @@ def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-
 
 
 def refuse_suffix(path: PathLike, *allowed: str) -> str:
-    """Return the suffix of ``path`` if it is ``allowed``.
-
-    Raises FileError if it is not; the message lists what is.
-    """
+    """Return the suffix of ``path`` if it is ``allowed``; else raise a FileError that says what is."""
     suffix = suffix_of(path)
     if suffix not in allowed:
         found = (
@@ -351,10 +348,7 @@ def refuse_target(path: PathLike | None, *allowed: str, source: PathLike | None 
 
 
 def as_dict(thing: Result | Problem | Schedule, *, columns: bool = False) -> dict[str, Any]:
-    """Return what stands in the file of a result, a problem or a schedule.
-
-    With ``columns`` a plan is columns, not rows.
-    """
+    """Return what stands in a file of a thing; with ``columns`` a plan is columns, not rows."""
     if isinstance(thing, Result):
         return result_as_dict(thing, columns=columns)
     if isinstance(thing, Schedule):
