@@ -319,7 +319,7 @@ def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-
 
 
 def refuse_suffix(path: PathLike, *allowed: str) -> str:
-    """Return the suffix of ``path`` if it is ``allowed``; else raise a FileError that says what is."""
+    """Return the suffix of ``path`` if it is ``allowed``; else raise FileError, saying what is."""
     suffix = suffix_of(path)
     if suffix not in allowed:
         found = (
