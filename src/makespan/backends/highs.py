@@ -43,8 +43,7 @@ WIDEST = 1e7
 """Between the least and the greatest entry of a mixed-integer programme: beyond, what HiGHS lets a
 row be broken by would be worth whole units, and nothing that it says is taken for a proof.
 """
-SMALL = 2.0**27
-"""Bytes below which no memory is asked for."""
+SMALL = 2.0**27  # bytes below which no memory is asked for
 
 
 def memory_of(variables: int, entries: int) -> float:

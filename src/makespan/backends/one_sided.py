@@ -78,10 +78,8 @@ class Sides:
         return True
 
 
-STEP = 2.0**-20
-"""Of a number of a programme, which are near 1: no limit lies as near to another."""
-SAME = 1e-6
-"""Relative: rates as near as that are the same."""
+STEP = 2.0**-20  # of a number of a programme, which are near 1: no limit lies as near to another
+SAME = 1e-6  # relative: rates as near as that are the same
 SECONDS = 10.0
 NAMED = 5  # numbers of which a note says how a fall differs
 

@@ -19,8 +19,7 @@ LINE = "makespan.line"
 """What the context of a command knows: whether it is quiet, the line on a terminal."""
 NARROWEST = 20
 NARROW = 4
-COLUMN = re.compile(r"(?<=\S) {2,}(?=\S)")
-"""What stands between two columns."""
+COLUMN = re.compile(r"(?<=\S) {2,}(?=\S)")  # what stands between two columns
 
 PARTS = (
     *("tasks", "objective", "deadline", "budget", "interpolation"),

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from makespan.core.solution import Solution
 
 Progress = Callable[[float | None, float | None, float], None]
-GRACE = 0.25
-"""Seconds by which what can't be stopped may end after the limit."""
+GRACE = 0.25  # seconds by which what can't be stopped may end after the limit
 
 
 class Control:

@@ -125,8 +125,7 @@ class Mistake(NamedTuple):
 
 
 LONGEST_LINE = 1_000
-LONGEST_LIST = 20_000
-"""Characters of a mistake, and of the list of mistakes, that a message shows."""
+LONGEST_LIST = 20_000  # characters of a mistake, and of the list of mistakes, that a message shows
 
 
 class InputError(MakespanError, ValueError):

@@ -20,8 +20,7 @@ from makespan.core.system.memory import claim
 
 DISTRIBUTIONS = ("normal", "uniform", "lognormal", "gamma", "bernoulli")
 ERROR = Rule("an error is 0 or more, as in 0.2")
-SUGGESTED_FROM = 200
-"""Names up to which the nearest is suggested."""
+SUGGESTED_FROM = 200  # names up to which the nearest is suggested
 CHANCE = Rule("a chance is above 0 and below 1", strictly=True, high=1 - 1e-9)
 
 OfMachines = Mapping[str, float] | Sequence[float]

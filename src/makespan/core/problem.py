@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 SHOWN = 20_000
 """Machines, tasks and edges in all, up to which a notebook shows what a problem consists of."""
-DRAWN = 1_000
-"""And up to which it shows a picture."""
+DRAWN = 1_000  # and up to which it shows a picture
 
 
 NO_MACHINES = "the file names no machines"

@@ -13,8 +13,7 @@ from makespan.core.noise import Noise
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Schedule
 
-CONFIDENT = 1.959964
-"""Standard errors on each side within which 95 % of all means are."""
+CONFIDENT = 1.959964  # standard errors on each side within which 95 % of all means are
 SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 

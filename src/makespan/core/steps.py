@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
-MAX_ROWS = 12
-"""Rows of a table beside a step."""
-MAX_COLUMNS = 8
-"""Machines up to which each has a column of its own in a printed table."""
+MAX_ROWS = 12  # rows of a table beside a step
+MAX_COLUMNS = 8  # machines up to which each has a column of its own in a printed table
 
 
 class Slot(NamedTuple):

@@ -89,8 +89,7 @@ def ink_on(fill: str) -> str:
     return PAPER if lightness(fill) < DARK_BELOW else INK
 
 
-Paint = tuple[str, str]
-"""What a colour means, and the colour."""
+Paint = tuple[str, str]  # what a colour means, and the colour
 MOST_WORDS = 14
 """Words of a legend; of more groups, the first, or of ordered ones some between, are shown."""
 

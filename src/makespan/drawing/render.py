@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 DOTS_PER_INCH = 144
 MOST_DOTS = 8000.0
 FORMS = (".png", ".pdf")
-WIDE = 9.0
-"""Inches of figures whose height follows from their rows."""
-NARROW = 5.0
-"""Inches below which a figure is for a column of a paper: smaller texts, less high."""
+WIDE = 9.0  # inches of figures whose height follows from their rows
+NARROW = 5.0  # inches below which a figure is for a column of a paper: smaller texts, less high
 
 Part = tuple[float, "Callable[[Axes], object]"]
 """A part of a figure: how many inches high it is, and what draws it."""
@@ -88,10 +86,8 @@ def panel_image(part: Part, width: float, suffix: str) -> bytes:
         return as_bytes(figure, suffix)
 
 
-LARGEST = 40.0
-"""Inches of a figure, at most."""
-PIXELS = 1000.0
-"""The width of a Gantt chart."""
+LARGEST = 40.0  # inches of a figure, at most
+PIXELS = 1000.0  # the width of a Gantt chart
 
 
 def as_svg(

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-MOST_NAMED = 8
-"""Workers of which it is said how many items they computed."""
+MOST_NAMED = 8  # workers of which it is said how many items they computed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,8 +22,7 @@ log = logging.getLogger("makespan")
 
 SLICED = list, tuple, range, str, bytes, bytearray
 
-Futures = dict[Any, Any]
-"""By their keys."""
+Futures = dict[Any, Any]  # by their keys
 
 
 def pickled(value: Any, place: str) -> bytes:

@@ -11,8 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-Tell = Callable[[float, str], object]
-"""Takes the share done, and what is done now."""
+Tell = Callable[[float, str], object]  # takes the share done, and what is done now
 
 Progress = bool | Tell
 

@@ -19,8 +19,7 @@ from makespan.flow.result import Result
 
 SHOWN_PER_RULE = 20
 COUNTED_PER_RULE = 10_000
-FARTHEST = 1e250
-"""No sum of products of numbers that problems may hold is greater."""
+FARTHEST = 1e250  # no sum of products of numbers that problems may hold is greater
 
 
 def referee(kind: Kind, problem: Problem, schedule: Schedule) -> Report:

@@ -133,8 +133,7 @@ _WHY_NO_PLAN = {
 
 
 GANTT = "gantt"
-CHART = "chart"
-"""What colours tell apart beside a Gantt chart: what they do there."""
+CHART = "chart"  # what colours tell apart beside a Gantt chart: what they do there
 
 
 def views_of(thing: Result | Schedule | Problem, problem: Problem | None = None) -> tuple[str, ...]:

@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from makespan.flow.result import Result
 
 
-AN_INCH = 96.0
-"""Pixels of an SVG."""
-MOST_OTHERS = 1000
-"""Plans of a front that a page holds."""
+AN_INCH = 96.0  # pixels of an SVG
+MOST_OTHERS = 1000  # plans of a front that a page holds
 
 
 def html(

@@ -15,8 +15,7 @@ from makespan.flow.result import Result
 from makespan.flow.solve import checked_limit, solve_controlled
 
 SECONDS = 10.0
-MOST = 100
-"""Machines that are asked about where none are named: more than anyone reads."""
+MOST = 100  # machines that are asked about where none are named: more than anyone reads
 
 
 @suggesting

@@ -32,8 +32,7 @@ UNCOMPILED = (
     "loops of this plan ran uncompiled, so the search found less in its time: "
     "their kernels are not on disk yet"
 )
-INTERNAL = ("tries",)
-"""Options of single methods that no message lists: budgets of searches."""
+INTERNAL = ("tries",)  # options of single methods that no message lists: budgets of searches
 INTERRUPTED = "interrupted: this is the best plan found so far"
 INSTEAD = ("optimal for ", "planned for ")  # and one that says what else could be asked for
 

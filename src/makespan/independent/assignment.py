@@ -17,8 +17,7 @@ from makespan.independent.limits import kept
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
-LEAST_GRAIN = 1e-8
-"""The least share of a makespan that steps between makespans are believed to be."""
+LEAST_GRAIN = 1e-8  # the least share of a makespan that steps between makespans are believed to be
 
 
 def assigned(
@@ -158,12 +157,10 @@ def left_after(problem: IndependentTasks, machine: Integers) -> Floats:
     return suffix
 
 
-STEPS, EACH = 2000, 50
-"""Steps of the ascent, and how many are made between two looks at the clock."""
+STEPS, EACH = 2000, 50  # steps of the ascent, and how many are made between two looks at the clock
 STEP, FINEST = 1.0, 1e-7
 SHRINK, PATIENCE, GAIN = 0.7, 10, 1e-7
-KEPT = 0.6
-"""The share of the direction before that is kept in each."""
+KEPT = 0.6  # the share of the direction before that is kept in each
 ROUNDING = 1e-13
 SLACK = 1e-9
 

@@ -19,8 +19,7 @@ from makespan.independent.completion import Completion, Unfinished
 CAP = Rule("a cap is above 0", strictly=True)
 FACTOR = Rule("a factor of a cost is 0 or more")
 RANKS = whole("ranks are")
-FILLINGS = 2_000
-"""Ways to fill a group that are tried before one group more is taken."""
+FILLINGS = 2_000  # ways to fill a group that are tried before one group more is taken
 
 
 @suggesting

@@ -37,16 +37,13 @@ COUNTED = (
 ROUNDING = 1e-13
 MAX_STACKED = 100
 LARGEST_WHOLE = 2.0**53
-FINEST = 20
-"""Halvings of a second that are tried as a unit."""
+FINEST = 20  # halvings of a second that are tried as a unit
 FEW = 1000
-MAX_PARTS = 1_000_000
-"""Parts of a unit that loads of machines with whole speeds are multiples of."""
+MAX_PARTS = 1_000_000  # parts of a unit that loads of machines with whole speeds are multiples of
 MANY = 1_000_000
 MOST_PACKED, STEPS = 100_000, 50
 """Tasks of which a packing is looked at, and bisections of its capacity."""
-CLEARLY = 1e-12
-"""The share by which sums of floats differ where the tasks do."""
+CLEARLY = 1e-12  # the share by which sums of floats differ where the tasks do
 
 
 def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:

@@ -14,8 +14,7 @@ from collections.abc import Iterator, Sequence
 from makespan.core.control import Control
 
 Group = tuple[int, ...]
-Limits = tuple[tuple[int, int], ...]
-"""The least and the greatest number of tasks of each machine."""
+Limits = tuple[tuple[int, int], ...]  # the least and the greatest number of tasks of each machine
 
 
 class Unfinished(Exception):

@@ -16,8 +16,7 @@ from makespan.independent.limits import NoPlace, room_of, tightened
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
-SLICE = 1 << 20
-"""Tasks of one call of the compiled loop."""
+SLICE = 1 << 20  # tasks of one call of the compiled loop
 
 
 def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Schedule:
@@ -174,8 +173,7 @@ def hand_out(seconds, pace, free, machines, chosen, first, last):  # type: ignor
         free[node], machines[node] = time, machine
 
 
-FITTED = 1 << 18
-"""After so many tasks the clock is read."""
+FITTED = 1 << 18  # after so many tasks the clock is read
 
 
 def first_fit(seconds: Floats, machines: int, capacity: float, control: Control) -> Integers | None:

@@ -7,8 +7,7 @@ from operator import attrgetter
 from makespan.core.registry import Need, at_most, condition
 from makespan.independent.problem import IndependentTasks
 
-MAX_PAIRS = 100_000
-"""Variables of a programme."""
+MAX_PAIRS = 100_000  # variables of a programme
 
 
 def _unlike(problem: IndependentTasks) -> str | None:

@@ -28,10 +28,8 @@ from makespan.independent.timing import scheduled
 if TYPE_CHECKING:
     from makespan.backends.cp_sat import Scaling
 
-MAX_UNITS = 4_000_000
-"""Units of the durations in which a machine may end."""
-COARSE = (1 << 14, 1 << 17, 1 << 20)
-"""The same where durations are rounded to units."""
+MAX_UNITS = 4_000_000  # units of the durations in which a machine may end
+COARSE = (1 << 14, 1 << 17, 1 << 20)  # the same where durations are rounded to units
 ROUNDING = 1e-9
 FIRST_BUDGET = 100
 """Fillings that the first try of a capacity may take; each further one may take twice as many."""

@@ -12,8 +12,7 @@ from makespan.drawing.text import percent, short
 from makespan.independent.problem import IndependentTasks
 
 MAX_IDLE = 1000
-MOST_BARS = 300
-"""Tasks up to which each has a bar; of more, the durations are a line."""
+MOST_BARS = 300  # tasks up to which each has a bar; of more, the durations are a line
 MOST_POINTS = 2000
 LABELLED = 60
 LANE = "compute"

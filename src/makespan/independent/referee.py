@@ -21,8 +21,7 @@ from makespan.independent.problem import IndependentTasks
 
 TOLERANCE = 1e-9
 BLOCK = 100_000  # rows
-MANY = 100_000
-"""From so many rows on, compiled loops are worth loading."""
+MANY = 100_000  # from so many rows on, compiled loops are worth loading
 
 
 def violations(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:

@@ -48,8 +48,7 @@ Where = Callable[[Iterator[Cell]], Iterator[list[Record]]]
 """Where solves run: takes cells when it has room for them, gives rows in whatever order."""
 
 Named = tuple[str, Mapping[str, Any]]
-Methods = str | Sequence[str | Named]
-"""Methods by their names, with options where they have some."""
+Methods = str | Sequence[str | Named]  # methods by their names, with options where they have some
 
 
 @dataclass(frozen=True, slots=True, repr=False)

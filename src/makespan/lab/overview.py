@@ -30,11 +30,9 @@ from makespan.lab.statistics import Rows, critical_difference, mean_ranks, rows_
 
 FORMAT = "makespan.overview/1"
 WORST = 10
-PRINTED = 12
-"""Families whose tables are printed as text; of more, none."""
+PRINTED = 12  # families whose tables are printed as text; of more, none
 ALL = "all"
-NARROWEST, WIDEST = 1.5, 30.0
-"""Inches of a panel."""
+NARROWEST, WIDEST = 1.5, 30.0  # inches of a panel
 
 
 class MethodRow(NamedTuple):

@@ -17,8 +17,7 @@ from makespan.drawing.comparison import Entry, Profile, Ranking
 from makespan.flow.comparison.table import THRESHOLDS
 from makespan.lab.record import Record
 
-SAME = 1e-9
-"""Values nearer than this, as a share of them, are the same."""
+SAME = 1e-9  # values nearer than this, as a share of them, are the same
 NOTHING = np.nan
 
 
@@ -180,8 +179,7 @@ def _range_within(width: float, count: int) -> float:
     return float(count * step * np.sum(density * inside ** (count - 1)))
 
 
-NEAR = 0.01
-"""A case counts as solved within this share of the best."""
+NEAR = 0.01  # a case counts as solved within this share of the best
 LEAST = 1e-4  # seconds; what takes less is shown as this
 POINTS = 400  # of a curve
 BINS = 12  # of sizes, where there are more

@@ -13,8 +13,7 @@ from makespan.partition.threshold.sums import sums_of
 CHEAPEST = "every resource takes one of its counts, and the dearest of the cheapest ends last"
 ENDS = "at a lower threshold the greatest (least) allowed counts add up to less (more) than tasks"
 
-SLICE = 1 << 16
-"""Entries that are looked at in one go."""
+SLICE = 1 << 16  # entries that are looked at in one go
 
 MET_WITHIN = 0.0  # a makespan is one of the given costs: nothing is rounded
 

@@ -16,10 +16,8 @@ SHARED = (
     "to 1: the dual of fractional assignment (Lenstra, Shmoys and Tardos 1990)"
 )
 ALONE = "every stage where it is fastest, transfers for free"
-ROUNDS = 30
-"""Changes of the prices."""
-MANY = 2_000_000
-"""Entries of a table from which prices stay as they are."""
+ROUNDS = 30  # changes of the prices
+MANY = 2_000_000  # entries of a table from which prices stay as they are
 
 
 def bounds(problem: Pipeline) -> tuple[Bound, ...]:

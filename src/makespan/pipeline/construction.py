@@ -19,8 +19,7 @@ from makespan.pipeline.timing import scheduled
 HALVINGS = 24
 SLOWER = (1.0, 1.02, 1.1, 1.3, 2.0, np.inf)
 """Periods, as multiples of a sequence's least, within which its least latency is looked for."""
-MOST_PREFIXES = 40
-"""Numbers of machines, the fastest of all, that are tried."""
+MOST_PREFIXES = 40  # numbers of machines, the fastest of all, that are tried
 
 
 def solution_of(

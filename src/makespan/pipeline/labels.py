@@ -16,12 +16,9 @@ from makespan.pipeline.problem import Pipeline
 from makespan.pipeline.state_space import DONE, FULL, Costs, completions, search
 
 FIRST_LABELS, LABEL_BYTES = 100_000, 72
-MOST_ROUNDS = 120
-"""Changes of the multipliers."""
-MOST_COVERED = 22
-"""Machines up to which all sets of them are looked at."""
-NEVER = 1e300
-"""More than any mapping takes."""
+MOST_ROUNDS = 120  # changes of the multipliers
+MOST_COVERED = 22  # machines up to which all sets of them are looked at
+NEVER = 1e300  # more than any mapping takes
 STRICTLY = 1 - 1e-11
 
 

@@ -13,8 +13,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.pipeline.problem import Pipeline
 
-WITHIN = 1 + 1e-9
-"""By which factor a limit may be exceeded: referees let plans do so."""
+WITHIN = 1 + 1e-9  # by which factor a limit may be exceeded: referees let plans do so
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,8 @@ from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.numeric.jit import loop, part
 from makespan.pipeline.problem import Pipeline
 
-FULL, STOPPED, DONE = -2, -1, 0
-"""How a search of labels ended."""
-PARTIAL = 1 << 62
-"""The bit of a machine that is filled in part, behind those of all machines."""
+FULL, STOPPED, DONE = -2, -1, 0  # how a search of labels ended
+PARTIAL = 1 << 62  # the bit of a machine that is filled in part, behind those of all machines
 
 
 @dataclass(frozen=True, slots=True, eq=False)

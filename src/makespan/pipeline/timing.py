@@ -18,8 +18,7 @@ from makespan.core.system.memory import claim
 from makespan.pipeline.mapping import Mapping, mapping_of, steps_of, values_of
 from makespan.pipeline.problem import Pipeline
 
-SECONDS_BEHIND = 2e-7
-"""To time and referee a row of a schedule."""
+SECONDS_BEHIND = 2e-7  # to time and referee a row of a schedule
 
 
 def postprocessing_seconds(problem: Pipeline) -> float:

@@ -14,8 +14,7 @@ from makespan.reduction.problem import ROOT, Reduction, segment_name
 from makespan.reduction.sends import segment_count, sends_of
 
 SHOWN = 24
-COLUMNS = 100
-"""How many machines are shown, and how wide the line of each may be."""
+COLUMNS = 100  # how many machines are shown, and how wide the line of each may be
 
 
 def answer(problem: Reduction, schedule: Schedule) -> dict[str, Any]:
@@ -81,8 +80,7 @@ def lines(problem: Reduction, schedule: Schedule, *, most: int = SHOWN) -> list[
     return text
 
 
-MACHINES = 12
-"""Machines up to which the table of who has what is shown."""
+MACHINES = 12  # machines up to which the table of who has what is shown
 
 
 def finished(

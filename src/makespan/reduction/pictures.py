@@ -77,14 +77,12 @@ def _ends(problem: Reduction, schedule: Schedule, row: int, arrow: str) -> str:
     return f"{segment}{arrow}{problem.machines[other]}" if other >= 0 else segment
 
 
-ROOTED = ("reduce", "broadcast", "gather", "scatter")
-"""Collectives in which machine 1 is the root."""
+ROOTED = ("reduce", "broadcast", "gather", "scatter")  # collectives in which machine 1 is the root
 APART, ABREAST = 3.6, 3
 """How far circles of machines stand apart, in radii, and how many stand side by side."""
 MOST_TREES = 6
 MOST_NODES = 120
-MOST_MACHINES = 12
-"""Machines up to which the times between all of them are drawn."""
+MOST_MACHINES = 12  # machines up to which the times between all of them are drawn
 Pair = tuple[int, int]
 
 

@@ -38,14 +38,12 @@ from makespan.studio.requests import (
     snippet,
 )
 
-LARGEST = 64 * 2**20
-"""Bytes of an answer."""
+LARGEST = 64 * 2**20  # bytes of an answer
 FEW = 10_000  # tasks whose plan is not large
 SAMPLE = 500  # of them that are written to see
 SURE = 1.1  # times the largest: what is more is refused before anybody knows the digits
 PER_SECOND = 15e6  # bytes that are written
-COMPARED = 12
-"""Methods of a comparison, of whose plans a view is made."""
+COMPARED = 12  # methods of a comparison, of whose plans a view is made
 
 
 class _Tasks(Protocol):

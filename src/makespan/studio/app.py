@@ -22,14 +22,11 @@ from makespan.studio.orders import GONE, Answer, refused
 from makespan.studio.page import assets
 from makespan.studio.pool import Pool
 
-LARGEST = 8 * 2**20
-"""Bytes of a request."""
+LARGEST = 8 * 2**20  # bytes of a request
 ARRIVING = 30.0  # seconds for a request to arrive
 LOOKED_AT = 2**18  # bytes up to which a request is looked into before a process reads it
-SLOW = ("solve", "compare", "sensitivity")
-"""Which of them have a limit."""
-QUICK = 1.0
-"""Seconds that a limit may be for a request to be quick."""
+SLOW = ("solve", "compare", "sensitivity")  # which of them have a limit
+QUICK = 1.0  # seconds that a limit may be for a request to be quick
 EVENTS = "text/event-stream"
 POSTED = ("problem", "solve", "compare", "check", "sensitivity", "methods", "save", "exercise")
 """Which answers are asked for by a document."""

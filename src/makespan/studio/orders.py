@@ -46,8 +46,7 @@ class Answer(NamedTuple):
     name: str | None = None  # of the file that it is to be saved as
 
 
-GONE = Answer(499, b"")
-"""Nobody reads this."""
+GONE = Answer(499, b"")  # nobody reads this
 
 
 def refused(status: int, message: str, **more: Any) -> Answer:

@@ -17,8 +17,7 @@ from makespan.core.system.subprocesses import Child, own_folder
 from makespan.studio.orders import Answer, Notice, Order, Stop, Warm, refused
 from makespan.studio.worker import Worker
 
-WAITING = 64
-"""Orders that may wait."""
+WAITING = 64  # orders that may wait
 READING = 20.0  # seconds for what has no limit of its own, and until one is told
 BEYOND = 15.0  # seconds beyond its limit until an order is overdue: libraries may be imported
 COLD = 30.0  # seconds that first uses may take beside that, in a process that is not warm yet

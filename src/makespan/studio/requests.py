@@ -17,10 +17,8 @@ from makespan.flow.files.files import as_text, problem_in, problem_of
 from makespan.flow.result import Result
 
 LONGEST = 300.0
-USUAL = 10.0
-"""Seconds that a solve may take at most, and where the request names no limit."""
-MOST = 1_000_000
-"""Machines, tasks and edges in all of a problem."""
+USUAL = 10.0  # seconds that a solve may take at most, and where the request names no limit
+MOST = 1_000_000  # machines, tasks and edges in all of a problem
 LIMIT = Rule(f"a limit is 0 to {LONGEST:g} seconds", high=LONGEST)
 SEED = Rule("a seed is a whole number, 0 or more", whole=True, high=2**63)
 

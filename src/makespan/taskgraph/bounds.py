@@ -22,14 +22,12 @@ from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.refutation import LARGEST, MOST_DURATIONS, refuted_until
 
-MOST_WIDTHS = 64
-"""Numbers of cores that tasks need, of which so many are looked at."""
+MOST_WIDTHS = 64  # numbers of cores that tasks need, of which so many are looked at
 
 WIDEST_JOIN = 32
 """Predecessors of a task that are considered for sharing its machine; more only raise the bound."""
 
-MAX_NODES, MAX_RATES = 512, 32
-"""Up to which it is looked whether all times are whole."""
+MAX_NODES, MAX_RATES = 512, 32  # up to which it is looked whether all times are whole
 
 PATH = "every path is executed in sequence, in the least duration of each task"
 AREA = (

@@ -23,8 +23,7 @@ COMMUNICATIONS = ("overlap", "blocking")
 CONTENTIONS = ("none", "links", "ports")
 OBJECTIVES = ("makespan", "price", "pareto")
 BUDGET = Rule("a budget is 0 or more")
-SHOWN = 20
-"""Tasks that no machine can execute, of which each is named."""
+SHOWN = 20  # tasks that no machine can execute, of which each is named
 
 
 @dataclass(frozen=True, repr=False)

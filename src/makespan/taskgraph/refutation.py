@@ -29,20 +29,15 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats
 from makespan.taskgraph.problem import TaskGraph
 
-LARGEST = 4_000
-"""Tasks and edges up to which makespans are refuted, in plain Python."""
-MOST_DURATIONS = 200_000
-"""Durations of tasks on machines up to which they are."""
+LARGEST = 4_000  # tasks and edges up to which makespans are refuted, in plain Python
+MOST_DURATIONS = 200_000  # durations of tasks on machines up to which they are
 STEPS = 60_000
 """Tasks and edges that are looked at in all, about, before the search for the least one stops."""
-ADDED = 100
-"""Durations on machines that are added up in the time in which an edge is looked at."""
+ADDED = 100  # durations on machines that are added up in the time in which an edge is looked at
 ROUNDING, MARGIN = 1e-11, 1e-10
 """By how much, relative to it, a makespan is exceeded before that counts; and a bit more."""
-RESOLVED = 1e-4
-"""The part of a makespan to which the least that isn't refuted is found."""
-WIDEST_JOIN = 32
-"""Neighbours of a task that are considered; more only raise the bound."""
+RESOLVED = 1e-4  # the part of a makespan to which the least that isn't refuted is found
+WIDEST_JOIN = 32  # neighbours of a task that are considered; more only raise the bound
 
 
 def refuted_until(problem: TaskGraph, known: float, least: Floats) -> float:

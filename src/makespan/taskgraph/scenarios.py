@@ -138,8 +138,7 @@ def _with_first(values: Floats, factors: Floats) -> Floats:
 
 
 SHARE = Rule("a quantile is above 0 and below 1, as in 0.95", strictly=True, high=1 - 1e-9)
-FINALISTS = 10
-"""Plans that are judged once more, in scenarios that none was chosen by."""
+FINALISTS = 10  # plans that are judged once more, in scenarios that none was chosen by
 JUDGED, ESTIMATED = 1_000, 4_000
 """Scenarios that choose among the finalists, and that the chosen plan is estimated in."""
 FEWEST = 20
@@ -284,8 +283,7 @@ def _told(found: dict[str, Any]) -> str:
 
 LINE_UP = ("heft", "peft", "cpop", "mcp", "etf", "dls", "min-min", "sufferage", "local-search")
 """The methods whose plans for the durations as stated are candidates."""
-DRAWN = 1_000
-"""Factors of each error that a quantile is taken of."""
+DRAWN = 1_000  # factors of each error that a quantile is taken of
 
 
 def candidates(

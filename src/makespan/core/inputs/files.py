@@ -10,10 +10,8 @@ from typing import BinaryIO
 
 from makespan.core.errors import FileError
 
-LARGEST = 512 * 2**20
-"""Bytes, the most that is read from one file."""
-AT_ONCE = 2**20
-"""Bytes that are asked for at a time, where it is not known how many there are."""
+LARGEST = 512 * 2**20  # bytes, the most that is read from one file
+AT_ONCE = 2**20  # bytes that are asked for at a time, where it is not known how many there are
 
 PathLike = str | os.PathLike[str]
 

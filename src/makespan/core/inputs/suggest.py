@@ -22,8 +22,7 @@ ELSEWHERE = {
     "repeat": "repetitions",
 }
 """What other libraries call it, and what it is called here."""
-LONGEST = 200
-"""Characters of what was found that are compared."""
+LONGEST = 200  # characters of what was found that are compared
 
 
 def did_you_mean(found: object, known: Iterable[str], *, unlisted: Collection[str] = ()) -> str:

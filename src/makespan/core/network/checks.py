@@ -30,8 +30,7 @@ TOPOLOGIES = (
     "nodes",
     "links",
 )
-SHAPED = ("mesh", "torus", "tree", "nodes")
-"""Topologies for which ``shape`` means something."""
+SHAPED = ("mesh", "torus", "tree", "nodes")  # topologies for which ``shape`` means something
 
 
 def neighbours(topology: str, machines: int, shape: tuple[int, ...], routers: int) -> Pairs:

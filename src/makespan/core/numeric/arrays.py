@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
-SHORT = 1_000
-"""Entries of a column below which one value is written down for each: it is quicker."""
+SHORT = 1_000  # entries of a column below which one value is written down for each: it is quicker
 Array = TypeVar("Array", bound="np.ndarray[Any, Any]")
 
 

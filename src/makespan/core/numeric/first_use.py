@@ -33,12 +33,10 @@ MODES = ("now", "beside", "never")
 
 SHARE = 0.15
 """What part of its limit a solve may spend on compiling, besides: a limit is kept to a fifth."""
-SLOWEST = 8.0
-"""Seconds that a kernel takes at most."""
+SLOWEST = 8.0  # seconds that a kernel takes at most
 PAUSE = 60.0
 """Seconds between two starts of the process that fills a cache, which takes about as long."""
-LOOK = 0.05
-"""Seconds between two looks at the list on disk."""
+LOOK = 0.05  # seconds between two looks at the list on disk
 LARGEST = 2_000_000
 """Bytes of a problem that is handed to that process: a larger one is not solved once more there."""
 LEAST_FREE = 100_000_000

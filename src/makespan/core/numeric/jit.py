@@ -43,11 +43,9 @@ Column = Callable[[Any], Any]
 LOOKING = frozenset({"range", "len", "max", "min", "int", "float", "shape"})
 """What a part may use that makes no arrays or lists, besides other parts and numbers."""
 
-MOST = 16
-"""Arguments up to which a loop may be called by position."""
+MOST = 16  # arguments up to which a loop may be called by position
 
-forced: bool | None = None
-"""Whether every loop is compiled, or none; None leaves it to their sizes."""
+forced: bool | None = None  # whether every loop is compiled, or none; None leaves it to their sizes
 
 _kernels: dict[Any, float] = {}
 """Each kernel, and the CPU time of compiling it here, without that of the kernels it calls."""

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from makespan.core.numeric.arrays import Integers, readonly
 from makespan.core.numeric.jit import loop
 
-MANY = 10_000
-"""Values from which packing them with their indices pays."""
-SHIFTS = 4
-"""For each value, after which insertion sort gives up."""
+MANY = 10_000  # values from which packing them with their indices pays
+SHIFTS = 4  # for each value, after which insertion sort gives up
 
 
 def sorted_by(first: NDArray[Any], *others: NDArray[Any]) -> Integers:

@@ -20,8 +20,7 @@ from makespan.core.errors import MissingExtra
 Watcher = Callable[[str | None], None]
 """Called with what begins (``"compiling"``), and with None when it ends."""
 
-clock: Callable[[], float] = time.monotonic
-"""What limits and start-up are measured by."""
+clock: Callable[[], float] = time.monotonic  # what limits and start-up are measured by
 LONGEST = 30.0
 """Seconds that a fork waits for other threads: what one compiles or imports is locked."""
 

@@ -22,8 +22,7 @@ from makespan.divisible.timing import timed
 
 MAX_CHUNKS = 3_000_000
 MAX_PROGRAMMED = 30_000
-FEWER = 1_500
-"""Chunks up to which more of them are tried."""
+FEWER = 1_500  # chunks up to which more of them are tried
 FACTORS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 WORSE = 3
 

@@ -26,12 +26,9 @@ GAIN, STALE = 0.1, 2
 """More slots are tried until that often in a row they close less than such a share of the gap."""
 SHARE, ENOUGH = 0.3, 2.0
 """Of the time that is left, and seconds: the greater of both is spent. Bounds rise ever slower."""
-HALF = 0.5
-"""Of the time that is left: for the first of two programmes of the same chunks."""
-MAX_PAIRS = 120
-"""Pairs of a slot and a worker up to which there are slots."""
-A_PAIR = 3.3e-6
-"""Seconds that writing the programme takes for each pair of workers."""
+HALF = 0.5  # of the time that is left: for the first of two programmes of the same chunks
+MAX_PAIRS = 120  # pairs of a slot and a worker up to which there are slots
+A_PAIR = 3.3e-6  # seconds that writing the programme takes for each pair of workers
 FEW, MANY = 16, 200
 """Workers up to which it is tried, and up to which where nothing else bounds what is asked."""
 

@@ -29,8 +29,7 @@ from makespan.divisible.rounds.links import (
 from makespan.divisible.timing import timed
 
 PASSES = 20
-RATES = 5e-6
-"""Seconds a worker for about ten looks at who gets how much of an uplink."""
+RATES = 5e-6  # seconds a worker for about ten looks at who gets how much of an uplink
 Loads = Callable[[float], Floats]
 MAX_SWAPPED = 40
 

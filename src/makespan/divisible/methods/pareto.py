@@ -23,8 +23,7 @@ from makespan.divisible.returns.transfers import solve_transfers
 from makespan.divisible.timing import matched
 
 POINTS = whole("points are", 2)
-ALLOWED = 1e-9
-"""Relative: by so much a limit that is the value of another plan is raised."""
+ALLOWED = 1e-9  # relative: by so much a limit that is the value of another plan is raised
 
 
 class Point(NamedTuple):

@@ -51,10 +51,8 @@ def undated(problem: DivisibleLoad) -> DivisibleLoad:
 
 PIECES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 MAX_LINKS = 5_000
-A_PAIR = 5e-8
-"""Seconds that the programme takes for each pair of links, where there are many."""
-MOST_CHUNKS = 600
-"""Chunks of a sequence that is cut into more pieces."""
+A_PAIR = 5e-8  # seconds that the programme takes for each pair of links, where there are many
+MOST_CHUNKS = 600  # chunks of a sequence that is cut into more pieces
 
 
 def _links(problem: DivisibleLoad) -> int:
@@ -100,8 +98,7 @@ def source_flows(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 MAX_CHUNKS = 16
-SHARE, ENOUGH = 0.5, 2.0
-"""Of the time that is left, and seconds: the greater of both is spent."""
+SHARE, ENOUGH = 0.5, 2.0  # of the time that is left, and seconds: the greater of both is spent
 
 
 def _chunks(problem: DivisibleLoad) -> int:

@@ -185,8 +185,7 @@ def _thinned(
 
 
 MAX_NODES = 40
-SHARE, ENOUGH = 0.3, 2.0
-"""Of the time that is left, and seconds: the greater of both is spent."""
+SHARE, ENOUGH = 0.3, 2.0  # of the time that is left, and seconds: the greater of both is spent
 WITHIN = 1e-9  # relative: amounts this near to the load are made to add up to it
 
 

@@ -28,8 +28,7 @@ class Columns:
 
     topology: ClassVar[str]
     ENTRIES: ClassVar[str]
-    IS: ClassVar[str]
-    """What the platform is, in the words of a method that needs another."""
+    IS: ClassVar[str]  # what the platform is, in the words of a method that needs another
     FIELDS: ClassVar[tuple[str, ...] | None] = None
     """The fields that a problem on it can have, besides it; None: all."""
     RULES: ClassVar[Mapping[str, Rule]]

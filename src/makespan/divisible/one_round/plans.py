@@ -199,8 +199,7 @@ def with_everyone(problem: DivisibleLoad, plan: Plan) -> Plan:
     return min(map(served, orders), key=lambda each: timed(problem, each).makespan)
 
 
-MOST = 6
-"""Workers that are named as left out."""
+MOST = 6  # workers that are named as left out
 
 
 def log_service_order(

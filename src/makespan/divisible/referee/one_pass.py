@@ -23,8 +23,7 @@ from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.referee import chunks, resources, times, turns
 from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, Reading
 
-MANY = 100_000
-"""From so many rows on, the compiled loop is worth loading."""
+MANY = 100_000  # from so many rows on, the compiled loop is worth loading
 
 
 @loop(pays_from=MANY)

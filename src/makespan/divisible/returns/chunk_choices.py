@@ -98,8 +98,7 @@ def _order(place: tuple[int, ...] | None) -> Integers | None:
     return None if place is None else np.argsort(np.array(place))
 
 
-WHOLE = 1e-6
-"""Units: chunks may be so little more than a whole number of them."""
+WHOLE = 1e-6  # units: chunks may be so little more than a whole number of them
 LEAST_CAP = 1e-4
 """Of the load: caps are no less, lest what HiGHS lets a row be broken by is worth a choice."""
 

@@ -12,8 +12,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import kernel
 from makespan.divisible.rounds.chain import MAX_CANCELLED
 
-REPAIRS = 3
-"""Negative chunks that are dropped from a trial before it is given up."""
+REPAIRS = 3  # negative chunks that are dropped from a trial before it is given up
 
 
 @kernel

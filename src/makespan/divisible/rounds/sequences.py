@@ -16,8 +16,7 @@ import numpy as np
 from makespan.divisible.model.plan import rounds_of
 from makespan.divisible.problem import DivisibleLoad
 
-Send = tuple[int, ...]
-"""The worker of each chunk in the order of sending."""
+Send = tuple[int, ...]  # the worker of each chunk in the order of sending
 
 
 def some_entries(

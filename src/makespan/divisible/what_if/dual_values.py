@@ -36,10 +36,8 @@ from makespan.divisible.sources.scaled import Scaled
 from makespan.divisible.timing import matched
 from makespan.divisible.trees.programme import TreeProgramme, siblings_of
 
-AT_ALL = 1e-30
-"""A release time that delays nothing, but has its row in the programme."""
-SAME = 1e-6
-"""Relative: amounts as near as that to the best are the best."""
+AT_ALL = 1e-30  # a release time that delays nothing, but has its row in the programme
+SAME = 1e-6  # relative: amounts as near as that to the best are the best
 COSTS = {
     "send.fixed": "send_fixed",
     "send.per_unit": "send",
@@ -55,8 +53,7 @@ COSTS = {
     "price.per_second": "rent",
 }
 """The terms of the costs of a worker, by the names that these have in files."""
-Path = tuple[Any, ...]
-"""Where a number of the terms stands: a field, and where in that."""
+Path = tuple[Any, ...]  # where a number of the terms stands: a field, and where in that
 
 
 def _varied(
@@ -259,8 +256,7 @@ def _entries(problem: DivisibleLoad, platform: Sources, asked: set[str]) -> list
     return found
 
 
-MAX_PAIRS = 2_000
-"""Of siblings, each of which has rows in the programme."""
+MAX_PAIRS = 2_000  # of siblings, each of which has rows in the programme
 
 
 def varied_tree(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[str]) -> Varied:

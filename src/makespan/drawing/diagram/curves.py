@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 FIGURE = (8.0, 4.6)
 WIDTH, HEIGHT = 760.0, 420.0
 PADDING, LINE, TITLE, SIZE = 14.0, 16.0, 14.0, 11.0
-ASUNDER = 6.0
-"""How far apart points stand, so that they are seen one by one."""
-DASHES = ("", "6 3", "2 3")
-"""Lines beyond the colours that there are differ by their dashes."""
+ASUNDER = 6.0  # how far apart points stand, so that they are seen one by one
+DASHES = ("", "6 3", "2 3")  # lines beyond the colours that there are differ by their dashes
 
 
 def curves_on(curves: Curves, ax: Axes) -> Axes:

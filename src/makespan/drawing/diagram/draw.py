@@ -21,8 +21,7 @@ TITLE, LEGEND = 14.0, 10.0
 LINE = 16.0
 PADDING = 14.0
 NARROWEST = 320.0
-CROWDED = 300
-"""Lines from which they are paler."""
+CROWDED = 300  # lines from which they are paler
 HEAD = 7.0
 BEHIND = 3.0
 CORNER, BEND = 4.0, 10.0

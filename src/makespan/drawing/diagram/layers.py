@@ -19,8 +19,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 MOST_BENDS = 8000
 """Places at which long edges pass layers; the longest edges beyond them are drawn straight."""
 SWEEPS = 12
-STIFF = 6.0
-"""How much more the bends of one edge keep in line than boxes do."""
+STIFF = 6.0  # how much more the bends of one edge keep in line than boxes do
 
 
 def layers_of(count: int, source: Integers, target: Integers) -> Integers:

@@ -19,11 +19,9 @@ from makespan.drawing.text import elided, elided_apart, text_width
 
 BULGES = (0.0, 0.12, -0.12, 0.25, -0.25, 0.4, -0.4)
 """How far a line is bent, as a share of its length, in the order of trial."""
-PARTS = 96
-"""Points of a line that are looked at."""
+PARTS = 96  # points of a line that are looked at
 CLEAR = 3.0
-APART = 0.05
-"""The bend of two lines between the same two boxes."""
+APART = 0.05  # the bend of two lines between the same two boxes
 
 
 def spread_out(centres: Floats, sizes: Floats, gap: float, between: float) -> Floats:
@@ -98,8 +96,7 @@ def _meets(way: Floats, boxes: Floats) -> bool:
 
 
 SIZE, SMALL, LABEL = 11.0, 9.0, 9.0
-BOLD = 1.13
-"""How much wider bold text is."""
+BOLD = 1.13  # how much wider bold text is
 WIDEST, NARROWEST = 120.0, 34.0
 LOW, HIGH, BAR = 22.0, 34.0, 10.0
 GAP, BETWEEN = 20.0, 38.0
@@ -108,8 +105,7 @@ PAGE, LONGEST = 1100.0, 1300.0
 MOST_PORTS_APART = 10.0
 STEEP, MOST_STEEP = 0.06, 90.0
 """How much further apart columns stand where they are high, so that lines are less steep."""
-Way = Floats
-"""The points of a line, shape (points, 2), from the edge of one box to that of another."""
+Way = Floats  # the points of a line, shape (points, 2), from the edge of one box to that of another
 
 
 @dataclass(frozen=True, slots=True, eq=False)

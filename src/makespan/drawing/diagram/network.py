@@ -10,8 +10,7 @@ from makespan.core.picture import Diagram, Edges, Nodes
 from makespan.drawing.text import short
 
 MOST_SHOWN = 60
-MOST_AROUND = 10
-"""Machines up to which links from all to all are drawn one by one."""
+MOST_AROUND = 10  # machines up to which links from all to all are drawn one by one
 DIRECTIONS = np.array([(1, 0), (0, 1), (0.42, 0.36), (2.6, 0), (0, 2.6), (1.2, 1.0)])
 """Where the next machine stands along each extent of a mesh."""
 

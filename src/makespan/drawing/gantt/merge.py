@@ -105,8 +105,7 @@ def _blocks(bars: Bars, first: NDArray[np.int64]) -> Blocks:
     )
 
 
-PARTS = 240
-"""Parts of the time, in each of which the share of busy machines is shown."""
+PARTS = 240  # parts of the time, in each of which the share of busy machines is shown
 LANES = {Role.COMPUTE: "compute", Role.REDUCE: "reduce", Role.SEND: "send"}
 """What is summed up of machines that are not shown, and what that is called."""
 

@@ -44,12 +44,9 @@ SCRIPTS = (
     *("diagrams.js", "player.js", "controls.js", "charts.js", "page.js"),
 )
 MAX_IDLE_ROWS = 1000
-SHADES = 64
-"""Colours of groups that have an order, at most."""
-EXACT = 50_000
-"""Activities up to which times and amounts are exact; beyond, times are whole ticks."""
-TICKS = 2**31 - 1
-"""Of the whole plan: more than a screen can show, or a fact says in eight digits."""
+SHADES = 64  # colours of groups that have an order, at most
+EXACT = 50_000  # activities up to which times and amounts are exact; beyond, times are whole ticks
+TICKS = 2**31 - 1  # of the whole plan: more than a screen can show, or a fact says in eight digits
 OF_MODULES = re.compile(r"^import .*;\n|^export ", re.MULTILINE)
 """What only modules say: nothing of it is needed in one script of all of them."""
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}

@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-SHORT = 200
-"""Columns up to this length stay lists that people can read."""
-LONG = 10_000
-"""Characters up to which a text stays as it is."""
+SHORT = 200  # columns up to this length stay lists that people can read
+LONG = 10_000  # characters up to which a text stays as it is
 LARGEST = 2**31 - 1
 
 

@@ -73,8 +73,7 @@ class Items:
         If the data is none of these.
     """
 
-    order: Integers | None = None
-    """Where each lies in what was given, if not as here."""
+    order: Integers | None = None  # where each lies in what was given, if not as here
 
     def __init__(self, data: Any) -> None:
         if isinstance(data, Items):

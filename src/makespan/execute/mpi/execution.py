@@ -122,8 +122,7 @@ class Execution(Displayable, HasFrame):
         ]
 
 
-LATE = 2.0
-"""Times the predicted seconds from which a run says why it took so long."""
+LATE = 2.0  # times the predicted seconds from which a run says why it took so long
 
 
 def seconds(value: float) -> str:

@@ -87,8 +87,7 @@ def best_pipeline(
     return Pipeline(collective, best[2], best[1], best[0])
 
 
-Value = tuple[float, int, tuple[int, ...]]
-"""Predicted seconds, number of segments, parents."""
+Value = tuple[float, int, tuple[int, ...]]  # predicted seconds, number of segments, parents
 
 
 def _improved(costs: _Costs, value: Value, until: float, root: int | None) -> Value:

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-MAX_RANKINGS = 20
-"""Problems up to which a picture shows each; of more, it shows the profile alone."""
+MAX_RANKINGS = 20  # problems up to which a picture shows each; of more, it shows the profile alone
 
 
 def ranking(comparison: Comparison, title: str | None = None) -> Ranking:

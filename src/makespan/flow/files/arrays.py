@@ -24,10 +24,8 @@ from makespan.core.inputs.mistakes import quoted
 from makespan.flow.serialize import as_json
 
 DOCUMENT = "document"
-TABLES_OF_COLUMNS = ("columns", "activities")
-"""The tables whose lists of numbers become arrays."""
-LARGEST = 2**32
-"""Bytes of all arrays together, the most that is read."""
+TABLES_OF_COLUMNS = ("columns", "activities")  # the tables whose lists of numbers become arrays
+LARGEST = 2**32  # bytes of all arrays together, the most that is read
 FAULTS = (
     zipfile.BadZipFile,  # not a zip file, or one whose checksums don't agree
     zlib.error, EOFError, OSError,  # an entry that is spoilt or cut off: OSError by bzip2

@@ -18,8 +18,7 @@ from makespan.flow.serialize import RESULT_FORMAT, schedule_as_dict
 GRAPHS = (".stg", ".dot", ".gv", ".graphml", ".gxl", ".dax", ".xml")
 TABLES = (".toml", ".json")
 ARRAYS = ".npz"
-MSCCL = ".msccl.xml"
-"""Plans of collectives in a format of others."""
+MSCCL = ".msccl.xml"  # plans of collectives in a format of others
 KNOWN = (*TABLES, *GRAPHS, ".csv", ARRAYS, MSCCL)
 OF_TWO_PARTS = (".trace.json", MSCCL)
 READABLE = (

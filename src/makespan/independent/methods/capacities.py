@@ -89,8 +89,7 @@ MAX_ARCS, MAX_LOADS = 12_000, 60_000
 REFUTED = 0.5
 """Of the least number of tasks left out, a whole number: a bound above this is one above 0."""
 
-Arc = tuple[int, int]
-"""A load, and the duration of the task that is added."""
+Arc = tuple[int, int]  # a load, and the duration of the task that is added
 
 
 def arcs(tasks: Group, machines: int, capacity: int) -> list[Arc] | None:

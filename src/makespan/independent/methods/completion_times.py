@@ -21,8 +21,7 @@ MAX_STEPS = 10**9
 HANDED_OUT = 1e-6  # seconds a task, once no machine is asked when it would end that one
 
 
-SHOWN = 6
-"""Tasks and machines in a line of the log."""
+SHOWN = 6  # tasks and machines in a line of the log
 
 
 def _steps(problem: IndependentTasks) -> int:

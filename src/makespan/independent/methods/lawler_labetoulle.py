@@ -110,11 +110,9 @@ def _bound(duals: Floats, table: Floats, there: np.ndarray, times: Floats) -> fl
     return math.fsum([float(times[-1]), *least.tolist(), *(-spent).tolist()]) * (1 - ROUNDING)
 
 
-UNITS = 2**44
-"""Parts of the length in which seconds are counted: sums of whole numbers are exact."""
+UNITS = 2**44  # parts of the length in which seconds are counted: sums of whole numbers are exact
 
-Row = dict[int, int]
-"""The units in a row of a table, by column, those above 0."""
+Row = dict[int, int]  # the units in a row of a table, by column, those above 0
 
 
 def shopped(seconds: Floats, start: float) -> list[Piece]:

@@ -111,8 +111,7 @@ def worked_off(work: Floats, speeds: Floats, length: float) -> Floats:
 
 SLIVER = 2.0**-50
 
-Part = tuple[float, float, int]
-"""From when until when, and the machine."""
+Part = tuple[float, float, int]  # from when until when, and the machine
 
 
 def composed(

@@ -17,8 +17,7 @@ from makespan.independent.list_scheduling import greedy, longest_first
 from makespan.independent.needs import IDENTICAL, NO_PREEMPTION
 from makespan.independent.problem import IndependentTasks
 
-SHOWN = 6
-"""Tasks and machines in a line of the log."""
+SHOWN = 6  # tasks and machines in a line of the log
 
 
 @register(

@@ -89,11 +89,9 @@ def _log_exchange(
     )
 
 
-HALF = 12
-"""Of so many tasks all subsets are listed; twice as many are shared out anew."""
+HALF = 12  # of so many tasks all subsets are listed; twice as many are shared out anew
 MOST_SHARED_OUT = 1_000
-FRUITLESS = 3
-"""Times that the longest machine is tried with every other before the search ends."""
+FRUITLESS = 3  # times that the longest machine is tried with every other before the search ends
 GAIN, CLOSE = 0.01, 1e-9
 """The share of what the longest machine has to lose that is worth a change, and that is not."""
 

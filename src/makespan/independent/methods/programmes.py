@@ -20,8 +20,7 @@ from makespan.independent.bounds import best_bound
 from makespan.independent.needs import NO_LIMITS, NO_PREEMPTION, NO_RELEASES, PROGRAMMES, UNLIKE
 from makespan.independent.problem import IndependentTasks
 
-ENOUGH = 0.9
-"""The share of a step between two makespans that the search may leave open."""
+ENOUGH = 0.9  # the share of a step between two makespans that the search may leave open
 
 
 @register(

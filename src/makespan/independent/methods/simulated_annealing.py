@@ -18,14 +18,10 @@ from makespan.independent.needs import NO_PREEMPTION, NO_RELEASES, PROGRAMMES, U
 from makespan.independent.problem import IndependentTasks
 
 FEW = 200
-PLACES = 10
-"""Machines that a task may go to: those of least regret."""
-CAPACITIES = (0.0, 0.1, 0.3, 0.6)
-"""Where capacities lie between the bound and the plan."""
-MOVES, MOST = 200, 1600
-"""Moves and swaps of a task in a run: at first, and at last."""
-SWAPS = 0.7
-"""The share of tries that are swaps."""
+PLACES = 10  # machines that a task may go to: those of least regret
+CAPACITIES = (0.0, 0.1, 0.3, 0.6)  # where capacities lie between the bound and the plan
+MOVES, MOST = 200, 1600  # moves and swaps of a task in a run: at first, and at last
+SWAPS = 0.7  # the share of tries that are swaps
 TEMPERATURES, HOT, COLD = 50, 1.0, 0.02
 """Of a run: how many, the first and the last, in units of the mean regret of second-best places."""
 

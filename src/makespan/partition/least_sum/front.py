@@ -28,8 +28,7 @@ from makespan.partition.plan import sum_at
 from makespan.partition.threshold.search import bits_of, least_feasible, value_of
 from makespan.partition.threshold.sums import Ends, Expired, Sums
 
-SAME = 1e-12
-"""Sums of energies that differ by less than this share are the same but for rounding."""
+SAME = 1e-12  # sums of energies that differ by less than this share are the same but for rounding
 
 
 def time_of(choices: Allowed, entries: Integers) -> int:
@@ -107,8 +106,7 @@ def _reduced_or_none(
 
 BISECTED_UP_TO = 64
 """Up to so many points gaps are halved once; else they are closed from their ends."""
-SHARE_OF_AN_END = 0.4
-"""What part of the time left the search for an end may take."""
+SHARE_OF_AN_END = 0.4  # what part of the time left the search for an end may take
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

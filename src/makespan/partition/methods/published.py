@@ -143,10 +143,8 @@ def _log(
     )
 
 
-COMPILED_FROM = 1_000_000
-"""From this many steps on, the compiled loop is worth loading."""
-STEPS = 50_000_000
-"""After so many steps the clock is read."""
+COMPILED_FROM = 1_000_000  # from this many steps on, the compiled loop is worth loading
+STEPS = 50_000_000  # after so many steps the clock is read
 
 
 @register(

@@ -15,8 +15,7 @@ from makespan.partition.model.table import Flags, Table
 
 BLOCK_BITS = 9
 BLOCK = 1 << BLOCK_BITS
-LARGE = 100_000
-"""From this many entries on, compiled loops are worth loading."""
+LARGE = 100_000  # from this many entries on, compiled loops are worth loading
 
 ROUNDING = 4e-15
 

@@ -21,8 +21,7 @@ from makespan.core.system.memory import claim
 from makespan.partition.model.curves import INTERPOLATIONS, Curve, Curves, Samples, tabulated
 from makespan.partition.model.table import NO_LIMIT, Row, Table, read_only, table_of
 
-LARGEST_COUNT = (1 << 53) - 1
-"""Above, floats skip counts."""
+LARGEST_COUNT = (1 << 53) - 1  # above, floats skip counts
 COST = Rule("a cost is 0 or more seconds, or inf where the count is forbidden", infinite=True)
 MEASURED = Rule("a measured cost is 0 or more seconds", infinite=True)
 ENERGY = Rule("an energy is 0 or more, or inf where the count is forbidden")
@@ -30,8 +29,7 @@ ENERGY_OR_NONE = replace(ENERGY, infinite=True)
 COUNT = whole("a count is", 0, LARGEST_COUNT)
 TASKS = whole("tasks are", 0, LARGEST_COUNT)
 GRANULARITY = whole("a granularity is", 1, LARGEST_COUNT)
-BYTES = 64
-"""Per entry of a table that is made: counts, costs, and what is needed on the way."""
+BYTES = 64  # per entry of a table that is made: counts, costs, and what is needed on the way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

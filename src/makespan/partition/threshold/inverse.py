@@ -10,8 +10,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 
-POINTS = 32
-"""How many counts of each resource a round looks at."""
+POINTS = 32  # how many counts of each resource a round looks at
 
 MAX_POINTS = 1 << 20
 """How many counts of all resources together, unless that leaves fewer than the fewest of each."""

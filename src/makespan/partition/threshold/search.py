@@ -14,8 +14,7 @@ from makespan.partition.model.allowed_counts import Allowed
 from makespan.partition.threshold.inverse import lexicographic
 from makespan.partition.threshold.sums import Ends, Expired, Sums, sums_of
 
-ONE_OCTAVE = 1 << 52
-"""Adding this to the bit pattern of a positive float doubles it."""
+ONE_OCTAVE = 1 << 52  # adding this to the bit pattern of a positive float doubles it
 HALF_OCTAVE = 1 << 51
 FIRST_STEP = 1 << 32
 
@@ -215,8 +214,7 @@ class _LimitSearch:
         )
 
 
-GRACE = 0.3
-"""Seconds that finding some plan may take after the time is up."""
+GRACE = 0.3  # seconds that finding some plan may take after the time is up
 
 
 def quick_entries(choices: Allowed, tasks: int, cap: int) -> Integers | None:

@@ -14,12 +14,9 @@ from makespan.pipeline.needs import FEW_MACHINES, ONE_EACH, ONE_VALUE, entries
 from makespan.pipeline.problem import Pipeline
 from makespan.pipeline.state_space import Costs
 
-SHARE = 0.15
-"""What part of the time it may take where an exact search follows."""
-PATIENCE = 20
-"""Moves without success, for each pair of machines, after which it ends."""
-NEAR = 1.02
-"""Sequences are tried whose period is up to so many times the best one's."""
+SHARE = 0.15  # what part of the time it may take where an exact search follows
+PATIENCE = 20  # moves without success, for each pair of machines, after which it ends
+NEAR = 1.02  # sequences are tried whose period is up to so many times the best one's
 
 
 @register(

@@ -22,8 +22,7 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.reduction.bounding.growth import arrivals
 
-MOST_UNITS = 2**16
-"""Units of time to which all is rounded down."""
+MOST_UNITS = 2**16  # units of time to which all is rounded down
 MOST_ROWS = MOST_COLUMNS = 64
 WEIGHT = 2**30
 

@@ -30,8 +30,7 @@ MOST_MACHINES = 64
 MOST_GROUPS = 64
 MOST_COPIES = 512  # that are counted one by one
 HALVINGS = 60
-LAST = (1, 2, 3, 4, 6, 8, 12, 16)
-"""How many segments may be the last."""
+LAST = (1, 2, 3, 4, 6, 8, 12, 16)  # how many segments may be the last
 
 
 class Source(NamedTuple):

@@ -76,8 +76,7 @@ class Block(NamedTuple):
     steps: list[Step]
 
 
-Programme = list[dict[int, Block]]
-"""The thread blocks of every GPU, by their ids."""
+Programme = list[dict[int, Block]]  # the thread blocks of every GPU, by their ids
 
 
 def in_buffers(problem: Reduction) -> Integers:

@@ -26,10 +26,8 @@ EVEN = (0.0, 0.02, 0.2)
 """What ways get beside their part of the packing, of what a machine's share of all segments is."""
 NARROW = (0.9, 0.5)
 """How much of the time narrow groups that nothing enters twice must be entered for, but none."""
-LONGER = (0.0, 0.3, 1.0)
-"""How much longer packings of less deep trees may take."""
-LEAST = 1e-9
-"""Shares up to which ways are left out."""
+LONGER = (0.0, 0.3, 1.0)  # how much longer packings of less deep trees may take
+LEAST = 1e-9  # shares up to which ways are left out
 KEPT = 4  # of the styles, once each was tried
 ANOTHER = 0.25  # of the runs, by a rule of choice drawn anew
 RUNS = 400

@@ -14,8 +14,7 @@ from makespan.core.numeric.random import next_seed, uniform
 
 UNEVEN = 1  # ways take more or less than their turns, at random
 NEEDED = 2  # what most of those that the taker can send to lack, not what fewest have
-ROOM = 64
-"""Transfers on their way to a port or a link; more wait."""
+ROOM = 64  # transfers on their way to a port or a link; more wait
 
 
 @part

@@ -29,8 +29,7 @@ AUTO = (
     "backfilling",
 )
 """What ``auto`` tries in turn."""
-BESIDE = ("halves",)
-"""Rooms of planners that are methods, too."""
+BESIDE = ("halves",)  # rooms of planners that are methods, too
 SHARED = {
     "destinations": ("backfilling", "exhaustive", "greedy-trees"),
     "closed-forms": (

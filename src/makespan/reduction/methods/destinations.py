@@ -29,8 +29,7 @@ ALL_UP_TO = 30_000
 SENDS_IN_ALL = 2_000_000
 SHAPES = (trees.star, trees.chain, trees.binary, trees.two_tree, trees.binomial)
 """The first is planned whatever the time: it is quick at any size."""
-MAX_FREE_SENDS = 5_000
-"""For more, there are better methods than backfilling."""
+MAX_FREE_SENDS = 5_000  # for more, there are better methods than backfilling
 
 
 def _sends_in_free_order(problem: Reduction) -> int:

@@ -26,8 +26,7 @@ POOR = 1.2  # times the bound; from there on no plan is looked for near the firs
 GRAINS = 2**16  # of the longest time, where there is no common unit
 ANEW = 0.3
 WATCHED_FROM = 50_000  # sends one way
-Planned = tuple[Integers, Integers]
-"""Sends, rows (sender, receiver, segment), and when they start."""
+Planned = tuple[Integers, Integers]  # sends, rows (sender, receiver, segment), and when they start
 
 
 class Manner(NamedTuple):

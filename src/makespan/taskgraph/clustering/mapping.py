@@ -28,8 +28,7 @@ from makespan.taskgraph.list_scheduling.assigned import cannot_end, fallback_pla
 from makespan.taskgraph.list_scheduling.steps import Steps, braced
 from makespan.taskgraph.problem import TaskGraph
 
-EXACT_UP_TO = 7
-"""Machines up to which every mapping is tried."""
+EXACT_UP_TO = 7  # machines up to which every mapping is tried
 MOVING_STEPS = 300_000
 """Tasks and edges in all plans that are tried while clusters that were merged are moved."""
 

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 NEVER = 2**53
 MAX_APART = 100_000
 """Tasks squared on machines for which it is looked what comes behind the first task elsewhere."""
-SYMMETRIC = 50
-"""The first tasks, in whose order machines that are alike are used."""
+SYMMETRIC = 50  # the first tasks, in whose order machines that are alike are used
 
 
 class OnMachines(Parts):

@@ -22,8 +22,7 @@ from makespan.taskgraph.model.attributes import Column, Elements, Entry, Found
 from makespan.taskgraph.model.dag import Dag
 
 DEEPEST = 50
-MAX_PRODUCTS = 1_000_000
-"""Edges that groups (``{a b} -> {c d}``) may make in one file."""
+MAX_PRODUCTS = 1_000_000  # edges that groups (``{a b} -> {c d}``) may make in one file
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|(?<![^\s;{}\]])\#[^\n]*|/\*.*?\*/)

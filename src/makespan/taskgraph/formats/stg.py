@@ -18,8 +18,7 @@ from makespan.core.inputs.rules import SECONDS
 from makespan.taskgraph.generate.graphs import scaled_sizes
 from makespan.taskgraph.model.dag import Dag
 
-MAX_DIGITS = 18
-"""Digits of a whole number that is read: those that an index can have."""
+MAX_DIGITS = 18  # digits of a whole number that is read: those that an index can have
 
 
 def read(text: str, *, ccr: float = 0.0, rng: int | np.random.Generator | None = None) -> Dag:

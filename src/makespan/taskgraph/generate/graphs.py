@@ -16,8 +16,7 @@ from makespan.core.inputs.mistakes import quoted
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.taskgraph.model.dag import Dag
 
-SPARSE = 0.02
-"""The chance of an edge below which it is quicker not to ask for each pair of tasks."""
+SPARSE = 0.02  # the chance of an edge below which it is quicker not to ask for each pair of tasks
 
 Seed = int | np.random.Generator | None
 Edge = tuple[str, str, float]

@@ -169,8 +169,7 @@ def planned(
     return Schedule.of_columns(problem.machines, kind=frozen(kind), earliest=earliest, **columns)
 
 
-SECONDS_A_STEP = 1e-6
-"""What a method that is not compiled takes at the least for a task or an edge."""
+SECONDS_A_STEP = 1e-6  # what a method that is not compiled takes at the least for a task or an edge
 
 
 def cannot_end(problem: TaskGraph, control: Control) -> bool:

@@ -186,10 +186,8 @@ def common_fit(occupied: list[Gaps], earliest: float, length: float) -> float:
         begin = later
 
 
-QUICK = 20_000
-"""Tries of a task, and hops of its data, that are made even when the time is up."""
-SLICE = 500_000
-"""Tries of a task on a core between two looks at the clock."""
+QUICK = 20_000  # tries of a task, and hops of its data, that are made even when the time is up
+SLICE = 500_000  # tries of a task on a core between two looks at the clock
 SECONDS_APPENDED = 1e-7
 """What a task or an edge takes where the time is up, and its row in the plan."""
 

@@ -11,8 +11,7 @@ from makespan.core.steps import MAX_COLUMNS, MAX_ROWS, Slot, Step, Table, listed
 from makespan.taskgraph.list_scheduling import Placement
 from makespan.taskgraph.problem import TaskGraph
 
-QUEUED = 6
-"""Tasks of the queue in a line."""
+QUEUED = 6  # tasks of the queue in a line
 
 
 class Steps:

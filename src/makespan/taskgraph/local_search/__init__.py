@@ -120,8 +120,7 @@ def reach_of(moves: int, count: int) -> float:
     return min(MAX_REACH, max(MIN_REACH, moves / (300.0 * count * count)))
 
 
-SHARES = (1.0, 0.3, 0.1, 0.0)
-"""Of the tasks, how many may change machines, in turn."""
+SHARES = (1.0, 0.3, 0.1, 0.0)  # of the tasks, how many may change machines, in turn
 ROUNDS, PATIENCE = 40, 2 * len(SHARES)
 """The rounds in all, and those in a row that lead to no better plan."""
 SECONDS_A_STEP = 4e-7

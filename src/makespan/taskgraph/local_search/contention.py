@@ -31,8 +31,7 @@ FEW, MANY = 500, 500_000
 MIN_STEPS, MAX_STEPS = 4_000_000, 200_000_000
 SLICE = 1_000_000
 TINY = 24
-LATE = 1e4
-"""The makespans that a plan which misses a limit counts besides."""
+LATE = 1e4  # the makespans that a plan which misses a limit counts besides
 
 Reach = Callable[[int], float]
 

@@ -92,8 +92,7 @@ def room_in_order(  # type: ignore[no-untyped-def]
     return low, high
 
 
-NEVER = float("inf")
-"""What a move counts that is given up, and a task takes where it can't be."""
+NEVER = float("inf")  # what a move counts that is given up, and a task takes where it can't be
 ALONE, WITH_PREDECESSORS, WITH_SUCCESSORS = 2, 3, 4  # kinds of moves; up to 2 the task moves alone
 
 

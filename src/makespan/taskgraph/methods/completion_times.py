@@ -118,10 +118,8 @@ LEAST, GREATEST, SUFFERS = range(3)
 """Which ready task is next: that of the least best value, of the greatest, or the one that would
 lose most by its second-best machine."""
 
-NEVER = float("inf")
-"""The seconds of a task on a machine that can't execute it."""
-SLICE = 20_000_000
-"""Looks at a ready task between two looks at the clock."""
+NEVER = float("inf")  # the seconds of a task on a machine that can't execute it
+SLICE = 20_000_000  # looks at a ready task between two looks at the clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

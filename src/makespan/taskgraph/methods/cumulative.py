@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 MAX_TASKS = 5_000
 QUICKLY_BUILT = 100_000
-COMPARED = 1_000
-"""Tasks up to which all pairs are looked at for those that can change places."""
+COMPARED = 1_000  # tasks up to which all pairs are looked at for those that can change places
 
 
 @register(

@@ -26,12 +26,9 @@ from makespan.taskgraph.needs import DUPLICATION, QUICKLY_COPIED, SINGLE_CORES
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import retimed
 
-SLICE = 100_000
-"""Tasks and edges on machines that are tried between two looks at the clock."""
-STEPS = 6
-"""Elementary steps for each of them."""
-SECONDS_THINNED = 1e-6
-"""What a task or an edge takes when copies that nobody needs go."""
+SLICE = 100_000  # tasks and edges on machines that are tried between two looks at the clock
+STEPS = 6  # elementary steps for each of them
+SECONDS_THINNED = 1e-6  # what a task or an edge takes when copies that nobody needs go
 
 
 class DuplicationSchedule:
@@ -163,8 +160,7 @@ def thinned(problem: TaskGraph, starts: Floats, ends: Floats) -> Schedule:
     )
 
 
-MOST = 32
-"""Copies that are tried for one task on one machine."""
+MOST = 32  # copies that are tried for one task on one machine
 
 
 @register(

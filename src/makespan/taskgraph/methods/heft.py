@@ -47,8 +47,7 @@ def heft(
     return Solution(schedule=inserted(problem, control, order, logged=(rank, "rank", "")))
 
 
-SLICE = 20_000_000
-"""Entries of the table that are read or written between two looks at the clock."""
+SLICE = 20_000_000  # entries of the table that are read or written between two looks at the clock
 
 
 @by_insertion(

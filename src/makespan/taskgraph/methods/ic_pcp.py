@@ -62,8 +62,7 @@ def ic_pcp(problem: TaskGraph, control: Control) -> Solution:
     return Solution(schedule=paths.plan(control))
 
 
-EXIT = -1
-"""What stands for the end of the plan, behind all tasks."""
+EXIT = -1  # what stands for the end of the plan, behind all tasks
 
 
 class _Paths:

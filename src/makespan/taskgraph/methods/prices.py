@@ -121,12 +121,9 @@ def _next(
     return best // weight.shape[1], best % weight.shape[1]
 
 
-APART = 1e-6
-"""Points whose times differ by less, relative to them, are not told apart."""
-SEARCHED = 8
-"""Budgets between the ends within which local search looks for the fastest plan."""
-SHARE = 0.5
-"""What part of the time left one exact search may take."""
+APART = 1e-6  # points whose times differ by less, relative to them, are not told apart
+SEARCHED = 8  # budgets between the ends within which local search looks for the fastest plan
+SHARE = 0.5  # what part of the time left one exact search may take
 
 
 class Point(NamedTuple):

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from makespan.core.numeric.jit import loop, part
 
-PAYS_FROM = 2_000_000
-"""Elementary steps from which loading a compiler pays off."""
+PAYS_FROM = 2_000_000  # elementary steps from which loading a compiler pays off
 LOADED_FROM = 1_000
 """Elementary steps from which compiled loops are used where the compiler is there already."""
 

@@ -20,12 +20,9 @@ from makespan.taskgraph.pictures.diagrams import graph, platform
 from makespan.taskgraph.pictures.groups import charted, groups
 from makespan.taskgraph.problem import TaskGraph
 
-MAX_LANES = 4
-"""Lanes of one role on a machine; what overlaps more shares the last."""
-MAX_MARKS = 6
-"""Deadlines up to which each has a mark."""
-COPY = " (copy)"
-"""What is added to the name of a task where another copy of it ends first."""
+MAX_LANES = 4  # lanes of one role on a machine; what overlaps more shares the last
+MAX_MARKS = 6  # deadlines up to which each has a mark
+COPY = " (copy)"  # what is added to the name of a task where another copy of it ends first
 
 
 def picture(problem: TaskGraph, schedule: Schedule) -> Picture:

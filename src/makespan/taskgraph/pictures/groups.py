@@ -18,16 +18,12 @@ from makespan.taskgraph.clustering import clustering_of
 from makespan.taskgraph.levels import levels, weights
 from makespan.taskgraph.problem import TaskGraph
 
-CHART = "chart"
-"""The way of Gantt charts, for pictures beside them."""
+CHART = "chart"  # the way of Gantt charts, for pictures beside them
 WAYS = ("type", "level", "path", "machine", "cluster")
 MOST_TYPES = 16
-MOST_NAMED = 100_000
-"""Tasks up to which their names are looked through for types."""
-HASH = re.compile(r"-[0-9a-f]{8,}")
-"""What tells the keys of Dask collections apart."""
-NUMBERS = re.compile(r"[-_.\s\[(]*(?:ID)?\d[\d.,_\s\])-]*$")
-"""What tells tasks of one type apart."""
+MOST_NAMED = 100_000  # tasks up to which their names are looked through for types
+HASH = re.compile(r"-[0-9a-f]{8,}")  # what tells the keys of Dask collections apart
+NUMBERS = re.compile(r"[-_.\s\[(]*(?:ID)?\d[\d.,_\s\])-]*$")  # what tells tasks of one type apart
 
 
 def groups(

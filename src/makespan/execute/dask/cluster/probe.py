@@ -19,8 +19,7 @@ from makespan.execute.dealing.engine import Held, Outcome, WorkerInfo, WorkerLos
 from makespan.execute.dealing.items import Items
 from makespan.execute.progress import Tell
 
-SIZES = (1.0, 0.5, 0.125)
-"""The sizes of the chunks, relative to the largest."""
+SIZES = (1.0, 0.5, 0.125)  # the sizes of the chunks, relative to the largest
 GROWTH = 8  # how much larger the next chunk is at most, while a good size is sought
 WAITING_TASKS = 4
 OVERLAP_REPEATS = 3

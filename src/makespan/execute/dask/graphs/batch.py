@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("makespan")
 
-TRIED = ("2026.8.0",)
-"""The versions of distributed that plans were carried out with."""
+TRIED = ("2026.8.0",)  # the versions of distributed that plans were carried out with
 NEEDED = (
     "distributed.worker_state_machine:AcquireReplicasEvent",
     "distributed.worker_state_machine:TaskState.get_nbytes",

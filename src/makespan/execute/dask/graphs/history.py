@@ -151,8 +151,7 @@ class ClusterHistory:
         return median(self.gaps) if self.gaps else None
 
 
-HISTORIES: dict[str, ClusterHistory] = {}
-"""By the address of the scheduler."""
+HISTORIES: dict[str, ClusterHistory] = {}  # by the address of the scheduler
 
 
 def history_of(client: Any) -> ClusterHistory:
