@@ -45,27 +45,18 @@ def serve(
 ) -> tuple[int, float]:
     """Carry out a plan that decides while it runs; return its chunks' number and its makespan.
 
-    Parameters
-    ----------
-    head_worker, head_amount
-        Chunks that are sent first, one after another, whatever happens.
-    load
-        Units to serve after these.
-    rule, size, unit
-        How large chunks are: ``size`` is that of ``FIXED``; sizes are rounded up to multiples
-        of ``unit``.
-    ahead
-        1: a worker asks when it has nothing left to compute. 2: when it starts its last chunk.
-        The worker that asked first is served first.
-    weight
-        The workers' shares of a batch, 1 on average.
-    costs
-        (4, n): C, c, W and w.
-    factors
-        (2, n, chunks): factors on the transfer and on the computation of each chunk, if it goes to
-        that worker. One for all workers, or for all chunks, stands for as many.
-    worker_of, amount_of
-        Where the chunks are written to.
+    - ``head_worker``, ``head_amount``: chunks that are sent first, one after another, whatever
+      happens.
+    - ``load``: units to serve after these.
+    - ``rule``, ``size``, ``unit``: how large chunks are: ``size`` is that of ``FIXED``; sizes are
+      rounded up to multiples of ``unit``.
+    - ``ahead``: 1: a worker asks when it has nothing left to compute. 2: when it starts its last
+      chunk. The worker that asked first is served first.
+    - ``weight``: the workers' shares of a batch, 1 on average.
+    - ``costs``: (4, n): C, c, W and w.
+    - ``factors``: (2, n, chunks): factors on the transfer and on the computation of each chunk, if
+      it goes to that worker. One for all workers, or for all chunks, stands for as many.
+    - ``worker_of``, ``amount_of``: where the chunks are written to.
     """
     workers = costs.shape[1]
     busy, asks = np.zeros(workers), np.zeros(workers)

@@ -228,32 +228,23 @@ def search(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Write all labels that may lead to better mappings; return how it ended, and how many.
 
-    Parameters
-    ----------
-    bit
-        Of each machine a bit of ``mask``; 0 where the order is given.
-    used
-        Which of period, open load, latency and price tell labels apart (1, else 0).
-    weights, limits
-        Of period, latency and price: the objective's weights, and what may not be exceeded. All
-        weights 0: the first mapping found ends the search, unless ``best`` is infinite.
-    best
-        The value of the best mapping known, in an array of one; better ones are searched.
-    periods, latencies, prices, costs
-        What is still to come at least from a stage that a machine has ended; ``costs`` are
-        weighted, with ``multipliers`` for visits.
-    slack
-        The sum of the multipliers.
-    heads, begun
-        Lists of labels by state, and of those that begin on a machine: -1 everywhere.
-    following, mask, numbers, parent, place
-        The labels: next in a list; machines visited; period, open load, latency, price, and
-        multipliers of machines visited; label before; stage and machine.
-    fill
-        Whether stages are alike and only one machine needs neither one stage nor all that it can
-        hold: a stage may go from a slower to a faster machine.
-    flag
-        Stops the search when it is no longer 0.
+    - ``bit``: of each machine a bit of ``mask``; 0 where the order is given.
+    - ``used``: which of period, open load, latency and price tell labels apart (1, else 0).
+    - ``weights``, ``limits``: of period, latency and price: the objective's weights, and what may
+      not be exceeded. All weights 0: the first mapping found ends the search, unless ``best`` is
+      infinite.
+    - ``best``: the value of the best mapping known, in an array of one; better ones are searched.
+    - ``periods``, ``latencies``, ``prices``, ``costs``: what is still to come at least from a stage
+      that a machine has ended; ``costs`` are weighted, with ``multipliers`` for visits.
+    - ``slack``: the sum of the multipliers.
+    - ``heads``, ``begun``: lists of labels by state, and of those that begin on a machine: -1
+      everywhere.
+    - ``following``, ``mask``, ``numbers``, ``parent``, ``place``: the labels: next in a list;
+      machines visited; period, open load, latency, price, and multipliers of machines visited;
+      label before; stage and machine.
+    - ``fill``: whether stages are alike and only one machine needs neither one stage nor all that
+      it can hold: a stage may go from a slower to a faster machine.
+    - ``flag``: stops the search when it is no longer 0.
 
     Phases: arrive at each machine from all labels of a stage; extend over all intervals from there.
     """

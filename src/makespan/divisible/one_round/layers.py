@@ -89,36 +89,28 @@ def expand(
 ) -> None:
     """Serve one more worker after each state of a layer, up to the state ``stop``.
 
-    A state is a sequence of workers that all end at the horizon T: its set ``members`` (bits),
-    the time ``left`` for the port, the ``load`` done. Of the sequences of one set only those are
-    kept that no other one beats for every continuation: in the remaining time r the remaining
-    workers do at most ``rate`` more for each second more, so (r, load) is beaten by (r', load')
-    if load' >= load and r' >= r, or if load' - load >= rate (r - r').
+    A state is a sequence of workers that all end at the horizon T: its set ``members`` (bits), the
+    time ``left`` for the port, the ``load`` done. Of the sequences of one set only those are kept
+    that no other one beats for every continuation: in the remaining time r the remaining workers do
+    at most ``rate`` more for each second more, so (r, load) is beaten by (r', load') if load' >=
+    load and r' >= r, or if load' - load >= rate (r - r').
 
-    Parameters
-    ----------
-    send_fixed, start_up, send, total
-        C, C + W, c and c + w of each worker; ``total`` is positive.
-    by_send
-        The workers by non-decreasing c.
-    twin
-        The worker before with the same costs, or -1: twins are served in their order.
-    place, gain, keep, usable
-        The tables of :class:`~makespan.divisible.one_round.ending_together.Remainder`.
-    horizon
-        T.
-    members, left, load, upper, worker, parent, chained
-        The states, one row each; rows from ``numbers[FIRST]`` are the layer that is being made.
-        A row that was beaten has ``members`` -1.
-    table
-        Heads of the hash chains, -1 where empty; ``chained`` holds the next row of a chain.
-    numbers
-        The next state to expand, the number of states, the first of the new layer, and the state
-        and worker that give the best load found, -1 if none beats the target. Updated.
-    target
-        One entry: the load to beat. Updated.
-    stop
-        The state at which to return; the loop also ends when the rows may not suffice.
+    - ``send_fixed``, ``start_up``, ``send``, ``total``: C, C + W, c and c + w of each worker;
+      ``total`` is positive.
+    - ``by_send``: the workers by non-decreasing c.
+    - ``twin``: the worker before with the same costs, or -1: twins are served in their order.
+    - ``place``, ``gain``, ``keep``, ``usable``: the tables of
+      :class:`~makespan.divisible.one_round.ending_together.Remainder`.
+    - ``horizon``: T.
+    - ``members``, ``left``, ``load``, ``upper``, ``worker``, ``parent``, ``chained``: the states,
+      one row each; rows from ``numbers[FIRST]`` are the layer that is being made. A row that was
+      beaten has ``members`` -1.
+    - ``table``: heads of the hash chains, -1 where empty; ``chained`` holds the next row of a
+      chain.
+    - ``numbers``: the next state to expand, the number of states, the first of the new layer, and
+      the state and worker that give the best load found, -1 if none beats the target. Updated.
+    - ``target``: one entry: the load to beat. Updated.
+    - ``stop``: the state at which to return; the loop also ends when the rows may not suffice.
     """
     count_workers = len(total)
     cells = len(usable)

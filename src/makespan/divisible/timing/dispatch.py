@@ -37,24 +37,15 @@ def dispatch(
 ) -> Floats:
     """Return the start of every activity.
 
-    Parameters
-    ----------
-    order
-        The rows in the order of dispatch.
-    duration, floor
-        Seconds that each row lasts, and before which it can't start.
-    builds_on
-        The row whose end each row waits for, or -1.
-    holds
-        An array (rows, 3) of the things that a row holds, -1 for none.
-    free
-        When each thing is free; changed in place.
-    shared
-        When each place of the shared thing is free; changed in place.
-    shares
-        Whether a row takes a place of the shared thing.
-    line
-        The line that a row stands in, -1 for none: of one line none begins before those in front.
+    - ``order``: the rows in the order of dispatch.
+    - ``duration``, ``floor``: seconds that each row lasts, and before which it can't start.
+    - ``builds_on``: the row whose end each row waits for, or -1.
+    - ``holds``: an array (rows, 3) of the things that a row holds, -1 for none.
+    - ``free``: when each thing is free; changed in place.
+    - ``shared``: when each place of the shared thing is free; changed in place.
+    - ``shares``: whether a row takes a place of the shared thing.
+    - ``line``: the line that a row stands in, -1 for none: of one line none begins before those in
+      front.
     """
     start = np.zeros(len(duration))
     begun = np.zeros(LINES)

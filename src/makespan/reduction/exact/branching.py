@@ -289,32 +289,21 @@ def decide(
 ):  # fmt: skip
     """Search for a broadcast that ends by ``deadline``, for at most ``steps`` states.
 
-    Parameters
-    ----------
-    deadline
-        By when all copies must have arrived.
-    latency, transfer, prepare
-        The same for all pairs and machines.
-    growth
-        That of :func:`growth_table`.
-    hold, unit, out_port, in_port, now
-        (level, machine, segment), (level, machine) and (level) The state before each copy: since
-        when machines hold segments, -1 for not yet; when units and ports are free; and the start
-        of the copy before it, before which none is added.
-    cursor
-        (level) How many choices were tried, -1 for a state that is new.
-    choices
-        (level, choice, 5) Start, holders, sender, segment and receiver; in the last row how many.
-    keys, known, rooms
-        (level), (slot), (slot) The signature of each state; states, and how much time was too
-        little from there.
-    depth, steps
-        The level to go on from, and how many states may be entered.
+    - ``deadline``: by when all copies must have arrived.
+    - ``latency``, ``transfer``, ``prepare``: the same for all pairs and machines.
+    - ``growth``: that of :func:`growth_table`.
+    - ``hold``, ``unit``, ``out_port``, ``in_port``, ``now``: (level, machine, segment), (level,
+      machine) and (level) The state before each copy: since when machines hold segments, -1 for not
+      yet; when units and ports are free; and the start of the copy before it, before which none is
+      added.
+    - ``cursor``: (level) How many choices were tried, -1 for a state that is new.
+    - ``choices``: (level, choice, 5) Start, holders, sender, segment and receiver; in the last row
+      how many.
+    - ``keys``, ``known``, ``rooms``: (level), (slot), (slot) The signature of each state; states,
+      and how much time was too little from there.
+    - ``depth``, ``steps``: the level to go on from, and how many states may be entered.
 
-    Returns
-    -------
-    tuple
-        A code and the level; call again with it to go on.
+    Returns a code and the level; call again with it to go on.
     """
     machines, segments = hold.shape[1], hold.shape[2]
     period = max(transfer, prepare)

@@ -120,15 +120,11 @@ def schedule_by_due_date(  # type: ignore[no-untyped-def]
     first is made. The columns are those of :class:`Costs`, :class:`Growth`, :class:`Aim` and
     :class:`~makespan.reduction.heuristics.symmetry.Trees`.
 
-    Parameters
-    ----------
-    script
-        (row, 3) Sender, receiver and segment that are sent first, in order.
-    rows, times
-        (send, 4), (send, 2) Get sender, receiver, segment, whether a copy; start and arrival.
-    seed, allowed, stop
-        Of the random numbers. Returns -1 where the end can't be below ``allowed``, where no machine
-        can go on, or soon after ``stop[0]`` is no longer 0.
+    - ``script``: (row, 3) Sender, receiver and segment that are sent first, in order.
+    - ``rows``, ``times``: (send, 4), (send, 2) Get sender, receiver, segment, whether a copy; start
+      and arrival.
+    - ``seed``, ``allowed``, ``stop``: of the random numbers. Returns -1 where the end can't be
+      below ``allowed``, where no machine can go on, or soon after ``stop[0]`` is no longer 0.
     """
     machines, segments = parents.shape
     zero = latency[0, 0] * 0

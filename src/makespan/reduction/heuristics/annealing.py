@@ -79,23 +79,16 @@ def anneal(  # type: ignore[no-untyped-def]
     another sender. Judge: the rows that this puts off or forward are timed. Accept: the rows are
     sorted by their new starts; else the change is taken back. Settle: all rows are timed anew.
 
-    Parameters
-    ----------
-    holds, latency, transfer, prepare, size, release
-        Those of :func:`~makespan.reduction.heuristics.rarest_first.broadcast_rarest_first`.
-    rows
-        (row, 3) Sender, receiver and segment, sent in their order, each as early as it can; they
-        go on changing.
-    record
-        (row, 3) Gets the plan that ends first, if before ``best``.
-    best, least
-        When the best plan so far ends, and a lower bound.
-    grain
-        1 where times are whole, else 0.
-    heat
-        What a worse plan may cost more, on average, in parts of the time from target to ``best``.
-    stop
-        (1) The loop ends soon after this is no longer 0.
+    - ``holds``, ``latency``, ``transfer``, ``prepare``, ``size``, ``release``: those of
+      :func:`~makespan.reduction.heuristics.rarest_first.broadcast_rarest_first`.
+    - ``rows``: (row, 3) Sender, receiver and segment, sent in their order, each as early as it can;
+      they go on changing.
+    - ``record``: (row, 3) Gets the plan that ends first, if before ``best``.
+    - ``best``, ``least``: when the best plan so far ends, and a lower bound.
+    - ``grain``: 1 where times are whole, else 0.
+    - ``heat``: what a worse plan may cost more, on average, in parts of the time from target to
+      ``best``.
+    - ``stop``: (1) The loop ends soon after this is no longer 0.
 
     Complexity: O(n m) a try at most.
     """

@@ -99,24 +99,18 @@ def backfill_copies(  # type: ignore[no-untyped-def]
     Whoever's port is free sends: of the segments that it holds, what most lack, to one who can take
     it at once, and of those to whom the most is still to come. Times are whole.
 
-    Parameters
-    ----------
-    latency, transfer, prepare
-        The same for all; the last is what a sender spends on a copy.
-    roots, release
-        (segment) Who has it, and from when on.
-    out_from, out_begin, in_from, in_begin
-        Sends that are planned begin at ``out_begin[out_from[i] : out_from[i + 1]]`` on machine i,
-        in order, and receptions likewise; nothing delays them.
-    given, rows, times
-        The first ``given`` copies are ``rows`` (sender, receiver, segment) and ``times``, when they
-        start, to which the others are added.
-    holders, children, lead
-        No more than ``holders`` get a segment. Before a twentieth have it, each makes no more than
-        ``children`` copies; and none but a segment's root makes ``lead`` more copies than all do on
-        average.
-    seed, stop
-        Of the random numbers; returns -1 as soon as ``stop[0]`` is no longer 0.
+    - ``latency``, ``transfer``, ``prepare``: the same for all; the last is what a sender spends on
+      a copy.
+    - ``roots``, ``release``: (segment) Who has it, and from when on.
+    - ``out_from``, ``out_begin``, ``in_from``, ``in_begin``: sends that are planned begin at
+      ``out_begin[out_from[i] : out_from[i + 1]]`` on machine i, in order, and receptions likewise;
+      nothing delays them.
+    - ``given``, ``rows``, ``times``: the first ``given`` copies are ``rows`` (sender, receiver,
+      segment) and ``times``, when they start, to which the others are added.
+    - ``holders``, ``children``, ``lead``: no more than ``holders`` get a segment. Before a
+      twentieth have it, each makes no more than ``children`` copies; and none but a segment's root
+      makes ``lead`` more copies than all do on average.
+    - ``seed``, ``stop``: of the random numbers; returns -1 as soon as ``stop[0]`` is no longer 0.
 
     Complexity: O(m + ``LOOKS``) for every time that one of n machines looks for what to send.
     """

@@ -212,24 +212,19 @@ def shorten(  # type: ignore[no-untyped-def]
     copy) or receiver (a part). Returns -1 where the rows are no plan. A try has three phases:
     propose a change, time all rows, and keep the plan or not.
 
-    Parameters
-    ----------
-    latency, transfer, combine, size
-        Those of :class:`~makespan.reduction.heuristics.allreduce_edd.Costs`.
-    holds
-        (machine, segment) What machines have at first: a part 0, nothing 1, the whole 2.
-    exits, entries
-        (sender, receiver) The ports; a column or a row where every machine has one.
-    shared, ahead
-        Those of :class:`~makespan.reduction.heuristics.rarest_first.Ways`, but forwards.
-    rows, times
-        (row, 4), (row, 2) Sender, receiver, segment, whether a copy; start and arrival. They are
-        sent in their order, each as early as it can; get the plan that ends first, and of several
-        that in which less arrives in the ``last`` seconds.
-    deviation
-        How much later than the best plan those may end that are gone on from; Dueck 1993.
-    seed, stop
-        Of the random numbers; (1) no longer 0 to stop.
+    - ``latency``, ``transfer``, ``combine``, ``size``: those of
+      :class:`~makespan.reduction.heuristics.allreduce_edd.Costs`.
+    - ``holds``: (machine, segment) What machines have at first: a part 0, nothing 1, the whole 2.
+    - ``exits``, ``entries``: (sender, receiver) The ports; a column or a row where every machine
+      has one.
+    - ``shared``, ``ahead``: those of :class:`~makespan.reduction.heuristics.rarest_first.Ways`, but
+      forwards.
+    - ``rows``, ``times``: (row, 4), (row, 2) Sender, receiver, segment, whether a copy; start and
+      arrival. They are sent in their order, each as early as it can; get the plan that ends first,
+      and of several that in which less arrives in the ``last`` seconds.
+    - ``deviation``: how much later than the best plan those may end that are gone on from; Dueck
+      1993.
+    - ``seed``, ``stop``: of the random numbers; (1) no longer 0 to stop.
 
     Complexity: O(n m) a try.
     """

@@ -220,25 +220,16 @@ def eject_and_insert(  # type: ignore[no-untyped-def]
     were in vain to be placed without; those that weigh least are taken out. A step has four phases:
     choose what is placed, find a round for it, eject what is in the way, and insert it.
 
-    Parameters
-    ----------
-    ready
-        (segment, machine) From which round on it has it, -1 for not yet; is filled in.
-    lacks
-        (segment, machine) Who gets it.
-    lag
-        (segment) After how many rounds who was sent it may send it.
-    mirrored
-        (segment) Whether it goes in reversed time, in which round r is ``rounds - 1 - r``, and
-        those who have it take.
-    reserved
-        (machine, round) The segment that alone its port may send then; -1 for any.
-    rounds, steps
-        How many rounds there are, and how many copies are placed at most.
-    giver, when
-        (segment, machine) Get who gives it in which round, of reversed time where mirrored, or -1.
-    stop
-        (1) The loop ends soon after this is no longer 0.
+    - ``ready``: (segment, machine) From which round on it has it, -1 for not yet; is filled in.
+    - ``lacks``: (segment, machine) Who gets it.
+    - ``lag``: (segment) After how many rounds who was sent it may send it.
+    - ``mirrored``: (segment) Whether it goes in reversed time, in which round r is ``rounds - 1 -
+      r``, and those who have it take.
+    - ``reserved``: (machine, round) The segment that alone its port may send then; -1 for any.
+    - ``rounds``, ``steps``: how many rounds there are, and how many copies are placed at most.
+    - ``giver``, ``when``: (segment, machine) Get who gives it in which round, of reversed time
+      where mirrored, or -1.
+    - ``stop``: (1) The loop ends soon after this is no longer 0.
     """
     segments, machines = ready.shape
     words = rounds // WORD + 1

@@ -58,23 +58,16 @@ def broadcast_rarest_first(  # type: ignore[no-untyped-def]
     What lacks a segment must be linked to somebody that has it, by others that lack it. Costs,
     ports and links are those of :class:`Ways`.
 
-    Parameters
-    ----------
-    holds, lacks
-        (machine, segment) Who has what, and who gets it.
-    offered
-        (segment) The order in which each sends what it has from the start.
-    seed, style
-        Of :func:`~makespan.core.numeric.random.next_seed`; bits such as ``RELEASE_FIRST``.
-    script
-        (row, 3) Sender, receiver and segment that are sent first, in order.
-    copies, times
-        (row, 3), (row, 2) Get all rows, their starts and arrivals.
-    goal, growing
-        For ``IN_TIME``: when all is to be there, and the times at which one holder has made 0,
-        1, … others, and they theirs.
-    allowed, stop
-        Returns -1 when the end can't be below ``allowed``, or ``stop[0]`` is no longer 0.
+    - ``holds``, ``lacks``: (machine, segment) Who has what, and who gets it.
+    - ``offered``: (segment) The order in which each sends what it has from the start.
+    - ``seed``, ``style``: of :func:`~makespan.core.numeric.random.next_seed`; bits such as
+      ``RELEASE_FIRST``.
+    - ``script``: (row, 3) Sender, receiver and segment that are sent first, in order.
+    - ``copies``, ``times``: (row, 3), (row, 2) Get all rows, their starts and arrivals.
+    - ``goal``, ``growing``: for ``IN_TIME``: when all is to be there, and the times at which one
+      holder has made 0, 1, … others, and they theirs.
+    - ``allowed``, ``stop``: returns -1 when the end can't be below ``allowed``, or ``stop[0]`` is
+      no longer 0.
     """
     machines, segments = holds.shape
     units = 1 if prepare.shape[0] > 1 else 0

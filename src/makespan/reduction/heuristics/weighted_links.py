@@ -145,24 +145,18 @@ def follow_packing(  # type: ignore[no-untyped-def]
     Of all ways that are free now, the one that is most behind takes the next segment. The ways are
     those of :class:`~makespan.reduction.heuristics.symmetry.Occupation`.
 
-    Parameters
-    ----------
-    holds
-        (machine, segment) Who has what from the start.
-    stride
-        (way) By how much a way gets further with each segment: 1 over its share.
-    member
-        (machine) Bit g says whether it is in group g: nothing goes there that somebody in it has.
-    kept, kept_from
-        (row, 2), (row) Ways and segments of copies that are made first, and their starts.
-    begin
-        From when on others start.
-    seed, style
-        Of the random numbers; :data:`UNEVEN` and :data:`NEEDED`.
-    allowed, stop
-        What would arrive at ``allowed`` is not sent; stops soon after ``stop[0]`` is no longer 0.
-    copies, start
-        (row, 3), (row) Get giver, taker and segment of all, and when they start.
+    - ``holds``: (machine, segment) Who has what from the start.
+    - ``stride``: (way) By how much a way gets further with each segment: 1 over its share.
+    - ``member``: (machine) Bit g says whether it is in group g: nothing goes there that somebody in
+      it has.
+    - ``kept``, ``kept_from``: (row, 2), (row) Ways and segments of copies that are made first, and
+      their starts.
+    - ``begin``: from when on others start.
+    - ``seed``, ``style``: of the random numbers; :data:`UNEVEN` and :data:`NEEDED`.
+    - ``allowed``, ``stop``: what would arrive at ``allowed`` is not sent; stops soon after
+      ``stop[0]`` is no longer 0.
+    - ``copies``, ``start``: (row, 3), (row) Get giver, taker and segment of all, and when they
+      start.
     """
     machines, segments = holds.shape
     ways = len(giver)
