@@ -157,10 +157,7 @@ class CuttingPlanes:
         self._highs.changeColsBounds(len(costs), columns, np.zeros(len(costs)), limits)
 
     def solve(self) -> Floats:
-        """Return the variables at the least value.
-
-        Raises Unsolved where HiGHS has no optimum.
-        """
+        """Return the variables at the least value. Raises Unsolved where HiGHS has no optimum."""
         self._highs.run()
         if self._highs.getModelStatus() != self._optimal:
             raise Unsolved(f"HiGHS has no optimum: {self._highs.getModelStatus()}")

@@ -72,10 +72,7 @@ class Measurement(Displayable):
 
     @classmethod
     def given(cls, calibration: Any) -> Self:
-        """Return a calibration, or the one in a file.
-
-        Raises InputError if it is something else.
-        """
+        """Return a calibration, or the one in a file. Raises InputError if it is something else."""
         if isinstance(calibration, (str, os.PathLike)):
             return cls.read(calibration)
         if not isinstance(calibration, cls):

@@ -29,10 +29,7 @@ KINDS = {
 
 
 def kind_named(name: object) -> Kind:
-    """Return the kind called ``name``.
-
-    Raises ProblemError if there is none.
-    """
+    """Return the kind called ``name``. Raises ProblemError if there is none."""
     if not isinstance(name, str) or name not in KINDS:
         hint = did_you_mean(name, KINDS)
         raise ProblemError(f"kind: {quoted(name)} is not a kind of problem{hint}")
@@ -40,10 +37,7 @@ def kind_named(name: object) -> Kind:
 
 
 def kind_of(problem: Problem) -> Kind:
-    """Return the kind of ``problem``.
-
-    Raises ProblemError if it is not a problem at all.
-    """
+    """Return the kind of ``problem``. Raises ProblemError if it is not a problem at all."""
     if not hasattr(type(problem), "kind"):
         raise ProblemError(f"{quoted(problem)} is not a problem; makespan.read_problem reads one")
     return kind_named(problem.kind)

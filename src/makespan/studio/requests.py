@@ -130,10 +130,7 @@ def problem_from(given: Mapping[str, Any] | str) -> Problem:
 
 
 def bounded(problem: Problem) -> Problem:
-    """Return a problem that a server has room for.
-
-    Raises TooLarge where it has none.
-    """
+    """Return a problem that a server has room for. Raises TooLarge where it has none."""
     counts = problem._counts() if isinstance(problem, Pictured) else {}
     if sum(counts.values()) > MOST:
         found = ", ".join(f"{number:,} {word}s" for word, number in counts.items())
@@ -142,10 +139,7 @@ def bounded(problem: Problem) -> Problem:
 
 
 def one_of(**given: Any) -> None:
-    """Refuse a request that has not one of these.
-
-    Raises ProblemError naming them.
-    """
+    """Refuse a request that has not one of these. Raises ProblemError naming them."""
     found = [name for name, value in given.items() if value is not None]
     if len(found) != 1:
         raise ProblemError(

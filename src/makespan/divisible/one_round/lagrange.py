@@ -72,10 +72,7 @@ class Relaxation:
     weight: float = 1.0  # how many workers each of them stands for
 
     def at(self, end: float, prices: Prices) -> Priced:
-        """Return what the prices say of the plans that end by ``end``.
-
-        Complexity: O(n + n G).
-        """
+        """Return what the prices say of the plans that end by ``end``. Complexity: O(n + n G)."""
         problem, star, workers = self.problem, self.problem.star, self.workers
         parts, budget = len(prices.port), problem.budget
         edge = np.linspace(0.0, end, parts + 1)

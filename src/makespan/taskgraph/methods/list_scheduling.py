@@ -172,10 +172,7 @@ def _next(partial: AppendSchedule, ready: Ready, machines: range) -> tuple[int, 
 def priorities(
     problem: TaskGraph, priority: Priority, w1: float | None, w2: float | None
 ) -> Floats:
-    """Return the priority of each task.
-
-    Raises MethodError if there is no such priority.
-    """
+    """Return the priority of each task. Raises MethodError if there is no such priority."""
     dag = problem.dag
     if callable(priority):
         return np.array([float(priority(problem, task)) for task in range(len(dag))])
