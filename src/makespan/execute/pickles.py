@@ -97,6 +97,11 @@ def payload(items: Items, low: int, high: int) -> tuple[Any, int, Futures]:
     return [sent], len(sent), futures
 
 
+def unit_bytes(items: Items) -> float:
+    """Return the bytes of a unit of load, as the first item has them."""
+    return payload(items, 0, 1)[1] / items.load_of(0, 1)
+
+
 def _part(data: Any, low: int, high: int) -> Any:
     if isinstance(data, Files):
         paths = data.paths[low:high]

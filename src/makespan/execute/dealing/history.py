@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -63,6 +63,36 @@ class History:
         found = size_that_explains(items, took)
         if found is not None:
             self._sizes[key] = found
+
+    def learning(
+        self,
+        function: Callable[..., Any],
+        items: Items,
+        expected: Any,
+        unit_bytes: Callable[[Items], float],
+        *,
+        batched: bool,
+        by_size: bool,
+    ) -> dict[str, Any]:
+        """Return the items of a job as they are expected, and how it recalls and learns costs."""
+        if isinstance(items, Stream):
+            items.read(1)
+        key = key_of(function, items, batched)
+        found = self.ordered(key, items, expected, by_size=by_size)
+        if found is not items:
+            key += "by size"
+        bytes_of = cache(unit_bytes)
+
+        def recall(members: Mapping[str, WorkerInfo]) -> Costs:
+            return self.recall(key, members, bytes_of(found)) if len(found) else Costs()
+
+        return {
+            "items": found,
+            "batched": batched,
+            "recall": recall,
+            "learn": partial(self.keep, key),
+            "explain": partial(self.explain, key, found),
+        }
 
     def keep(self, key: str, workers: Mapping[str, WorkerInfo], costs: Costs) -> None:
         """Keep what was learnt."""

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,14 +18,11 @@ from makespan.core.inputs.suggest import keywords_of
 from makespan.core.system.startup import optional
 from makespan.execute.arguments import for_function, items_of, number, parameters
 from makespan.execute.carry_out import Background, carried_out, in_order
-from makespan.execute.dealing.costs import Costs
-from makespan.execute.dealing.engine import WorkerInfo
-from makespan.execute.dealing.history import History, key_of
-from makespan.execute.dealing.items import Stream
+from makespan.execute.dealing.history import History
 from makespan.execute.dealing.rival import WORTH_MEASURING, OwnMap
 from makespan.execute.execution import Execution
 from makespan.execute.loop import own_loop
-from makespan.execute.pickles import payload, pickled
+from makespan.execute.pickles import pickled, unit_bytes
 from makespan.execute.pools.engine import PoolEngine, PoolJob
 from makespan.execute.pools.executors import Executors
 from makespan.execute.pools.processes import Processes
@@ -219,35 +216,13 @@ def prepared(
     pool, history = pool_of(on, resources)
     call = Call(function, dict(keywords), bool(more), int(number("retries", retries)))
     sent = None if pool.inside else pickled(call, "function")
-    if isinstance(items, Stream):
-        items.read(1)
-    key = key_of(partial(function, **keywords), items, batched)
-    given, items = items, history.ordered(key, items, expected, by_size=by_size)
-    if items is not given:
-        key += "by size"
-
-    @cache
-    def unit_bytes() -> float:
-        return 1.0 if pool.inside else payload(items, 0, 1)[1] / items.load_of(0, 1)
-
-    def recall(members: Mapping[str, WorkerInfo]) -> Costs:
-        return history.recall(key, members, unit_bytes()) if len(items) else Costs()
-
+    learning = history.learning(
+        partial(function, **keywords), items, expected,
+        (lambda _: 1.0) if pool.inside else unit_bytes, batched=batched, by_size=by_size,
+    )  # fmt: skip
     with teller(progress) as tell:
-        yield (
-            PoolPlace(pool, history),
-            PoolJob(
-                call=call,
-                sent=sent,
-                items=items,
-                batched=batched,
-                tell=tell,
-                recall=recall,
-                learn=partial(history.keep, key),
-                explain=partial(history.explain, key, items),
-                batch_size=batch_size,
-            ),
-        )
+        job = PoolJob(call=call, sent=sent, tell=tell, batch_size=batch_size, **learning)
+        yield PoolPlace(pool, history), job
 
 
 class PoolPlace:

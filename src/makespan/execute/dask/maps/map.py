@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +21,8 @@ from makespan.execute.dask.cluster.workers import Only
 from makespan.execute.dask.graphs.history import history_of
 from makespan.execute.dask.maps.cluster import Cluster, DaskJob
 from makespan.execute.dealing.costs import Costs
-from makespan.execute.dealing.engine import WorkerInfo
-from makespan.execute.dealing.history import key_of
-from makespan.execute.dealing.items import Stream
 from makespan.execute.execution import Execution
-from makespan.execute.pickles import function_as_sent, payload
+from makespan.execute.pickles import function_as_sent, unit_bytes
 from makespan.execute.progress import Progress, teller
 from makespan.execute.remote import Call
 
@@ -219,38 +216,15 @@ def prepared(
     items = items_of(data, more)
     sent = function_as_sent(Call(function, keywords, bool(more), wanted.retries))
     with client_or_local(client) as used, teller(progress) as tell:
-        history = history_of(used).functions
-        if isinstance(items, Stream):
-            items.read(1)
-        key = key_of(partial(function, **keywords), items, batched)
-        given, items = items, history.ordered(key, items, expected, by_size=by_size)
-        if items is not given:
-            key += "by size"
-
-        @cache
-        def unit_bytes() -> float:
-            return payload(items, 0, 1)[1] / items.load_of(0, 1)
-
-        def recall(members: Mapping[str, WorkerInfo]) -> Costs:
-            if measured is not None:
-                return Costs.of(measured.star(waits=0.0).workers, measured.load)
-            return history.recall(key, members, unit_bytes()) if len(items) else Costs()
-
-        yield (
-            used,
-            DaskJob(
-                function=sent,
-                items=items,
-                batched=batched,
-                tell=tell,
-                recall=recall,
-                learn=partial(history.keep, key),
-                explain=partial(history.explain, key, items),
-                only=wanted.only,
-                priority=wanted.priority,
-                batch_size=batch_size,
-            ),
-        )
+        learning = history_of(used).functions.learning(
+            partial(function, **keywords), items, expected, unit_bytes, batched=batched,
+            by_size=by_size,
+        )  # fmt: skip
+        if measured is not None:
+            costs = partial(Costs.of, measured.star(waits=0.0).workers, measured.load)
+            learning["recall"] = lambda members: costs()
+        given: Any = {"only": wanted.only, "priority": wanted.priority, "batch_size": batch_size}
+        yield used, DaskJob(function=sent, tell=tell, **learning, **given)
 
 
 def _is_client(value: Any) -> bool:
