@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LoadedWhenUsed:
-    """The :class:`~makespan.core.renderers.Renderers` of makespan."""
+    """The :class:`~makespan.core.display.Renderers` of makespan."""
 
     def plot(self, thing: Any, ax: Axes | None, **options: Any) -> Axes:
         from makespan.flow.comparison.table import Comparison

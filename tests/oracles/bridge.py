@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.costs import Affine
 from makespan.core.errors import ProblemError
-from makespan.core.inputs.mistakes import Mistakes
+from makespan.core.inputs.rules import Mistakes
 from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad

@@ -10,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from makespan.core.display import counted
-from makespan.core.inputs.mistakes import Mistakes, quoted, refusal
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Mistakes, Rule, quoted, refusal
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import finder
 from makespan.core.numeric.arrays import Floats, Integers

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.costs import Affine
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import Rule, whole
+from makespan.core.inputs.rules import Mistakes, Rule, quoted, whole
 from makespan.core.numeric.arrays import Floats
 from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star

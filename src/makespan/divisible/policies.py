@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import MethodError
-from makespan.core.inputs.mistakes import quoted, refusal
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Rule, quoted, refusal
 from makespan.core.noise import Noise
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop

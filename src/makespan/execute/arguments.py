@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.execute.dealing.items import Items, Stream, refuse_indivisible
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 from makespan.core.display import Displayable
 from makespan.core.errors import FileError, InputError, Mistake
 from makespan.core.inputs.files import shown_path, write_whole
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.flow.files.documents import parsed
 
 INFINITE = re.compile(r"Infinity(?=,?$)", re.MULTILINE)  # JSON has no word for it, but numbers

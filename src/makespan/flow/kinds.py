@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import InputError, ProblemError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import did_you_mean, suggesting
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem

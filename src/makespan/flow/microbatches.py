@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import Rule, whole
+from makespan.core.inputs.rules import Mistakes, Rule, quoted, whole
 from makespan.core.inputs.suggest import did_you_mean, suggesting
 from makespan.core.schedule import Activity, Schedule
 from makespan.flow.result import Result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.control import Control
 from makespan.core.errors import InputError, MethodError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.kind import Policy
 from makespan.core.noise import Noise, as_noise

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from makespan.core.control import Control, Progress
 from makespan.core.errors import MakespanError, MethodError, TooLarge
-from makespan.core.inputs.mistakes import refusal
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Rule, refusal
 from makespan.core.inputs.suggest import did_you_mean, keywords_of
 from makespan.core.kind import Kind
 from makespan.core.numeric import first_use

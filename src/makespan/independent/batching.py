@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from makespan import balance
 from makespan.core.control import Control
 from makespan.core.errors import ProblemError
-from makespan.core.inputs.mistakes import Mistakes
-from makespan.core.inputs.rules import Rule, whole
+from makespan.core.inputs.rules import Mistakes, Rule, whole
 from makespan.core.inputs.suggest import suggesting
 from makespan.independent.completion import Completion, Unfinished
 

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import Rule, whole
+from makespan.core.inputs.rules import Mistakes, Rule, quoted, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
 from makespan.independent.problem import MACHINES, IndependentTasks

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import Rule, whole
+from makespan.core.inputs.rules import Mistakes, Rule, quoted, whole
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
 

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import Rule, whole
+from makespan.core.inputs.rules import Mistakes, Rule, quoted, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 from makespan.core.display import Displayable, counted
 from makespan.core.errors import InputError, MethodError
 from makespan.core.inputs.files import PathLike
-from makespan.core.inputs.mistakes import Mistakes, quoted
+from makespan.core.inputs.rules import Mistakes, quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.registry import Method, find_method
 from makespan.flow.kinds import KINDS

@@ -13,8 +13,7 @@ from typing import Any, Protocol
 
 from makespan.core.errors import InputError, Mistake, ProblemError
 from makespan.core.inputs.files import PathLike
-from makespan.core.inputs.mistakes import Mistakes, quoted, refusal
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Mistakes, Rule, quoted, refusal
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.problem import Problem, is_problem
 from makespan.flow.files.files import read_problem

@@ -12,8 +12,7 @@ from pydantic import Field
 from makespan.core.errors import FileError, InputError, Mistake, headed
 from makespan.core.inputs.files import PathLike, read_text, shown_path
 from makespan.core.inputs.forms import Form, validated
-from makespan.core.inputs.mistakes import Mistakes, quoted, refusal
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Mistakes, Rule, quoted, refusal
 from makespan.core.inputs.suggest import suggesting
 from makespan.flow.files.documents import TABLES, parsed
 from makespan.lab.experiment import Experiment

@@ -25,8 +25,7 @@ from makespan.core.inputs.forms import (
     schema_of,
     validated,
 )
-from makespan.core.inputs.mistakes import Mistakes
-from makespan.core.inputs.rules import DEADLINE
+from makespan.core.inputs.rules import DEADLINE, Mistakes
 from makespan.partition.model.costs import COST, COUNT, ENERGY_OR_NONE, GRANULARITY, TASKS, Given
 from makespan.partition.model.curves import Curves, Samples
 from makespan.partition.model.long_table import grouped, read_csv, samples_of

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import whole
+from makespan.core.inputs.rules import Mistakes, quoted, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
 from makespan.partition.problem import Partition

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from makespan.core.cached import cached_property
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import DEADLINE
+from makespan.core.inputs.rules import DEADLINE, Mistakes, quoted
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured

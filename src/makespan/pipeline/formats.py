@@ -17,7 +17,7 @@ from typing import Any
 
 from makespan.core.errors import FileError, InputError, ProblemError
 from makespan.core.inputs.files import PathLike, read_text, shown_path
-from makespan.core.inputs.mistakes import Mistakes, quoted
+from makespan.core.inputs.rules import Mistakes, quoted
 from makespan.core.inputs.suggest import did_you_mean, suggesting
 from makespan.core.schedule import Schedule
 from makespan.pipeline.mapping import mapping_of

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes
-from makespan.core.inputs.rules import Rule, whole
+from makespan.core.inputs.rules import Mistakes, Rule, whole
 from makespan.core.network.interconnect import Interconnect
 from makespan.pipeline.problem import MACHINES, OBJECTIVES, ORDERS, Pipeline
 

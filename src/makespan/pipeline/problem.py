@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import Rule, whole
+from makespan.core.inputs.rules import Mistakes, Rule, quoted, whole
 from makespan.core.names import Numbered
 from makespan.core.network.interconnect import Interconnect
 from makespan.core.numeric.arrays import Floats, frozen

@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Mistakes, Rule
 from makespan.core.network.checks import squarish
 from makespan.core.network.interconnect import Interconnect
 from makespan.reduction.problem import Collective, Reduction

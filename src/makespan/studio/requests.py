@@ -10,8 +10,7 @@ from pydantic_core import core_schema
 
 from makespan.core.errors import FileError, ProblemError, TooLarge
 from makespan.core.inputs.forms import Form, Value, mistake
-from makespan.core.inputs.mistakes import quoted
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Rule, quoted
 from makespan.core.problem import Pictured, Problem
 from makespan.flow.files.files import as_text, problem_in, problem_of
 from makespan.flow.result import Result

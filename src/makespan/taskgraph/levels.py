@@ -8,8 +8,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from makespan.core.errors import MethodError
-from makespan.core.inputs.mistakes import refusal
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Rule, refusal
 from makespan.core.network.routing import is_uniform
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import inverse, sorted_by

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import DEADLINE, Rule
+from makespan.core.inputs.rules import DEADLINE, Mistakes, Rule, quoted
 from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.problem import Pictured

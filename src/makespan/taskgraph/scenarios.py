@@ -10,8 +10,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError, TooLarge
-from makespan.core.inputs.mistakes import refusal
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Rule, refusal
 from makespan.core.noise import Noise
 from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import applicability, find_method, within_reach

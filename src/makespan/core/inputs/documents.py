@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from makespan.core.errors import FileError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 
 DEEPEST = 64
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""

@@ -26,8 +26,15 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from makespan.core.costs import Affine, Convex, Price
 from makespan.core.errors import Mistake, ProblemError
-from makespan.core.inputs.mistakes import Mistakes, quoted, refusal
-from makespan.core.inputs.rules import FIXED_COST, SECONDS, UNIT_COST, Rule
+from makespan.core.inputs.rules import (
+    FIXED_COST,
+    SECONDS,
+    UNIT_COST,
+    Mistakes,
+    Rule,
+    quoted,
+    refusal,
+)
 from makespan.core.inputs.suggest import did_you_mean
 
 SHOWN = 50

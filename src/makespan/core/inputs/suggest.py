@@ -40,7 +40,7 @@ def did_you_mean(found: object, known: Iterable[str], *, unlisted: Collection[st
         return f"; did you mean {ELSEWHERE[found]!r}?"
     if not isinstance(found, str):
         # loads numpy, which a wrong command does without
-        from makespan.core.inputs.mistakes import quoted
+        from makespan.core.inputs.rules import quoted
 
         found = quoted(found)
     near = get_close_matches(found[:LONGEST].lower(), names, n=1, cutoff=0.6)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import whole
+from makespan.core.inputs.rules import Mistakes, quoted, whole
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.network.checks import LATENCY, cards, check_links, check_nodes, neighbours
 from makespan.core.numeric.arrays import Floats, Integers, frozen

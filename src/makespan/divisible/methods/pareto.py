@@ -9,8 +9,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
-from makespan.core.inputs.mistakes import refusal
-from makespan.core.inputs.rules import whole
+from makespan.core.inputs.rules import refusal, whole
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import FrontGap, Objective, Solution, front_in_words

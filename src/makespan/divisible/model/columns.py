@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.costs import Affine, Convex, Price
 from makespan.core.errors import Mistake, ProblemError
-from makespan.core.inputs.mistakes import NO_NAME, Mistakes, quoted
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import NO_NAME, Mistakes, Rule, quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import frozen

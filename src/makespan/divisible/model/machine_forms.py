@@ -22,7 +22,7 @@ from makespan.core.inputs.forms import (
     cost_entry,
     mistake,
 )
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.divisible.model.machines import PAIRS, PRICE, SENDS, SIZE, UPLINK, Worker
 from makespan.divisible.model.platform import RULES
 from makespan.divisible.model.sources import HELD, LINK, Source, Sources

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.costs import Affine, as_affine, as_convex, as_price, convert
-from makespan.core.inputs.mistakes import NO_NAME, Mistakes, quoted
-from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
+from makespan.core.inputs.rules import FIXED_COST, NO_NAME, UNIT_COST, Mistakes, Rule, quoted, whole
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.divisible.model.columns import from_table
 

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from makespan.core.cached import cached_property
 from makespan.core.costs import Affine, Convex, Price, as_affine
 from makespan.core.errors import Mistake, ProblemError
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule
+from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Mistakes, Rule, quoted
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.sorting import sorted_by
 from makespan.divisible.model.columns import Columns, listed

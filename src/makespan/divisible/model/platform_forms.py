@@ -21,8 +21,7 @@ from makespan.core.inputs.forms import (
     mistake,
     mistake_at,
 )
-from makespan.core.inputs.mistakes import quoted
-from makespan.core.inputs.rules import FIXED_COST, UNIT_COST
+from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
 from makespan.divisible.model.machine_forms import (

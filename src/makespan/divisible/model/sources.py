@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from makespan.core.cached import cached_property
 from makespan.core.costs import Affine, as_affine, convert
 from makespan.core.errors import Mistake, ProblemError
-from makespan.core.inputs.mistakes import Mistakes
-from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule
+from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Mistakes, Rule
 from makespan.core.numeric.arrays import Floats, frozen
 from makespan.divisible.model.columns import Columns, listed
 from makespan.divisible.model.machines import NO_COST, Worker

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import DEADLINE, Rule, whole
+from makespan.core.inputs.rules import DEADLINE, Mistakes, Rule, quoted, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Floats

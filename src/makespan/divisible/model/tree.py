@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
 from makespan.core.costs import Affine, as_affine, convert
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
+from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Mistakes, Rule, quoted, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Floats, Integers, frozen

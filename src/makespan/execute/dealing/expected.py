@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.numeric.arrays import Floats
 from makespan.execute.dealing.items import Files, Items, Stream
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from makespan.core.display import Table, counted
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.numeric.arrays import Floats
 from makespan.execute.measured import Measurement
 from makespan.execute.mpi.execution import seconds as in_words

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats
 from makespan.core.report import InvalidSchedule

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.execute.mpi.world import mpi
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.errors import ExecutionError, InputError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import did_you_mean, suggesting
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule

@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from makespan.core.errors import ExecutionError, InputError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import keywords_of
 from makespan.core.system.startup import optional
 from makespan.execute.arguments import for_function, items_of, number, parameters

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.execute.dealing.rival import OwnMap
 from makespan.execute.pools.nursery import Nursery
 

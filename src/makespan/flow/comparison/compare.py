@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from makespan.core.control import Control
 from makespan.core.errors import InputError, MethodError
 from makespan.core.inputs.files import PathLike
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem, is_problem
 from makespan.core.registry import find_method

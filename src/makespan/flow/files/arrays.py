@@ -20,7 +20,7 @@ import numpy as np
 from makespan.core.errors import FileError
 from makespan.core.inputs.documents import table_in
 from makespan.core.inputs.files import PathLike, read_bytes, shown_path
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.flow.serialize import as_json
 
 DOCUMENT = "document"

@@ -10,7 +10,7 @@ from typing import IO, Any
 from makespan.core.display import Exportable, as_csv
 from makespan.core.errors import FileError, InputError, ProblemError, headed
 from makespan.core.inputs.files import PathLike, read_text, shown_path, write_whole
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import FileError, InputError, Mistake
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Mistakes, Rule, quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
 from makespan.core.problem import Problem

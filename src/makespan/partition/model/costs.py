@@ -14,8 +14,16 @@ import numpy as np
 
 from makespan.core.costs import Affine
 from makespan.core.errors import TooLarge
-from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, quoted, refusal
-from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
+from makespan.core.inputs.rules import (
+    FIXED_COST,
+    SHOWN_PER_COLUMN,
+    UNIT_COST,
+    Mistakes,
+    Rule,
+    quoted,
+    refusal,
+    whole,
+)
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
 from makespan.partition.model.curves import INTERPOLATIONS, Curve, Curves, Samples, tabulated

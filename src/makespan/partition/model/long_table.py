@@ -11,8 +11,7 @@ import numpy as np
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.files import PathLike, read_text, shown_path
-from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, quoted
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import SHOWN_PER_COLUMN, Mistakes, Rule, quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.partition.model.costs import COST, COUNT, ENERGY_OR_NONE, Given
 from makespan.partition.model.curves import Samples

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Mistakes, Rule, quoted
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, frozen
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from makespan.core.errors import FileError, InputError
 from makespan.core.inputs.documents import local
-from makespan.core.inputs.mistakes import Mistakes, quoted
+from makespan.core.inputs.rules import Mistakes, quoted
 from makespan.core.numeric.arrays import Integers
 from makespan.reduction.model import Bools
 from makespan.reduction.problem import Reduction

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from makespan.core.errors import ProblemError
-from makespan.core.inputs.mistakes import Mistakes
+from makespan.core.inputs.rules import Mistakes
 from makespan.core.schedule import Schedule
 from makespan.reduction.formats.msccl_reading import (
     DEALT,

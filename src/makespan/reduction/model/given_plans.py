@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes
+from makespan.core.inputs.rules import Mistakes
 
 
 def destinations(

@@ -10,8 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, quoted, ragged
-from makespan.core.inputs.rules import Rule, whole
+from makespan.core.inputs.rules import Mistakes, Rule, quoted, ragged, whole
 from makespan.core.names import Numbered
 from makespan.core.network.interconnect import Interconnect
 from makespan.core.numeric.arrays import Floats, frozen

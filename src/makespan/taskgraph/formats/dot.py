@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from makespan.core.errors import FileError
-from makespan.core.inputs.mistakes import Mistakes, quoted
+from makespan.core.inputs.rules import Mistakes, quoted
 from makespan.taskgraph.model.attributes import Column, Elements, Entry, Found
 from makespan.taskgraph.model.dag import Dag
 

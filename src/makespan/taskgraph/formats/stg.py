@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.errors import FileError
-from makespan.core.inputs.mistakes import quoted
-from makespan.core.inputs.rules import SECONDS
+from makespan.core.inputs.rules import SECONDS, quoted
 from makespan.taskgraph.generate.graphs import scaled_sizes
 from makespan.taskgraph.model.dag import Dag
 

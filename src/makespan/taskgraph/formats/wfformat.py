@@ -17,8 +17,7 @@ from typing import Any
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.documents import table_in
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Mistakes, Rule, quoted
 from makespan.taskgraph.model.columns import CORES
 from makespan.taskgraph.model.dag import Dag
 

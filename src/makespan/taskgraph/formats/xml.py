@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.documents import local, root_of
-from makespan.core.inputs.mistakes import Mistakes, quoted
+from makespan.core.inputs.rules import Mistakes, quoted
 from makespan.core.system.startup import optional
 from makespan.taskgraph.model.attributes import Column, Elements, Quantity
 from makespan.taskgraph.model.dag import Dag

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.errors import ProblemError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.taskgraph.model.dag import Dag
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.registry import register
 from makespan.core.schedule import Activity
 from makespan.core.solution import Solution

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from makespan.core.errors import FileError, InputError
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.rules import Mistakes, Rule, quoted
 from makespan.taskgraph.model.columns import CORES as HELD
 
 SHOWN = 8

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, quoted, ragged
-from makespan.core.inputs.rules import Rule, whole
+from makespan.core.inputs.rules import Mistakes, Rule, quoted, ragged, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Floats, Integers

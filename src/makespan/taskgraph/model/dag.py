@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
-from makespan.core.inputs.mistakes import Mistakes
+from makespan.core.inputs.rules import Mistakes
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.sorting import inverse

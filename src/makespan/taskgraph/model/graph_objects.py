@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from makespan.core.errors import ProblemError
-from makespan.core.inputs.mistakes import Mistakes, quoted
+from makespan.core.inputs.rules import Mistakes, quoted
 from makespan.core.system.startup import optional
 from makespan.taskgraph.model.attributes import SIZE, WORK, Elements, Quantity
 

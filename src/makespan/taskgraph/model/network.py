@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
-from makespan.core.inputs.mistakes import Mistakes, quoted
-from makespan.core.inputs.rules import Rule, whole
+from makespan.core.inputs.rules import Mistakes, Rule, quoted, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
 from makespan.core.network.checks import check_links, check_nodes, known_ends

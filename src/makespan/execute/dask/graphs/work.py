@@ -14,7 +14,7 @@ import numpy as np
 
 from makespan.core.cached import cached_property
 from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import quoted
+from makespan.core.inputs.rules import quoted
 from makespan.core.numeric.sorting import inverse
 from makespan.core.system.startup import optional
 from makespan.taskgraph.model.dag import Dag
