@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from makespan.core.inputs.rules import Mistakes, Rule, quoted, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, equal_in
 from makespan.core.problem import Pictured
 from makespan.core.system.memory import claim
 from makespan.independent.model import (
@@ -256,27 +256,14 @@ class IndependentTasks(Pictured):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IndependentTasks):
             return NotImplemented
-        return (
-            self.machine_count == other.machine_count
-            and self.preemptive == other.preemptive
-            and np.array_equal(self.durations, other.durations)
-            and _listed(self.speeds) == _listed(other.speeds)
-            and _listed(self.release) == _listed(other.release)
-            and _listed(self.sizes) == _listed(other.sizes)
-            and _listed(self.capacity) == _listed(other.capacity)
-            and self.counts == other.counts
-            and self.names == other.names
-            and self.options == other.options
-        )
+        columns = "durations", "speeds", "release", "sizes", "capacity"
+        rest = "machine_count", "preemptive", "counts", "names", "options"
+        return equal_in((*rest, *columns), self, other)
 
     __hash__ = None  # type: ignore[assignment]
 
     def _counts(self) -> Mapping[str, int]:
         return {"task": len(self.durations), "machine": self.machine_count}
-
-
-def _listed(values: Floats | None) -> list[float] | None:
-    return None if values is None else values.tolist()
 
 
 def _checked_names(mistakes: Mistakes, names: Any, tasks: int) -> tuple[str, ...] | None:

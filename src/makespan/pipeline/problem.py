@@ -13,7 +13,7 @@ from makespan.core.cached import cached_property
 from makespan.core.inputs.rules import Mistakes, Rule, quoted, whole
 from makespan.core.names import Numbered
 from makespan.core.network.interconnect import Interconnect
-from makespan.core.numeric.arrays import Floats, frozen
+from makespan.core.numeric.arrays import Floats, equal_in, frozen
 from makespan.core.problem import Pictured
 from makespan.core.system.memory import claim
 from makespan.pipeline.model.stages import DATA, Stage, Stages
@@ -242,7 +242,7 @@ class Pipeline(Pictured):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pipeline):
             return NotImplemented
-        return all(_same(getattr(self, name), getattr(other, name)) for name in FIELDS)
+        return equal_in(FIELDS, self, other)
 
     def __hash__(self) -> int:
         return hash((len(self.stages), len(self.machines), self.objective, self.order))
@@ -252,16 +252,6 @@ class Pipeline(Pictured):
 
 
 FIELDS = tuple(each.name for each in fields(Pipeline))
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, Stages) and isinstance(other, Stages):
-        return all(
-            _same(getattr(one, each.name), getattr(other, each.name)) for each in fields(one)
-        )
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
-    return bool(one == other)
 
 
 def _named(machines: Any, mistakes: Mistakes) -> tuple[Sequence[str], Interconnect | None]:

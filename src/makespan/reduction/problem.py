@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.cached import cached_property
 from makespan.core.network.interconnect import Interconnect, Ports, Ways
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, equal_in
 from makespan.core.problem import Pictured
 from makespan.reduction.model import ROOT, Bools, Collective, Statement, links_of, statement_of
 from makespan.reduction.model.validation import PER_BYTE, Validation
@@ -166,7 +166,7 @@ class Reduction(Pictured):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Reduction):
             return NotImplemented
-        return all(_same(getattr(self, name), getattr(other, name)) for name in FIELDS)
+        return equal_in(FIELDS, self, other)
 
     def __hash__(self) -> int:
         return hash((len(self.machines), self.segments, self.order, self.collective))
@@ -347,9 +347,3 @@ def _cost(fixed: Any, per_byte: Any, share: float) -> Any:
     """Return what so many bytes cost: a number, or a table where one of both is."""
     fixed, per_byte = (0.0 if cost is None else cost for cost in (fixed, per_byte))
     return fixed + per_byte * share
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
-    return bool(one == other)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, repeated
 from makespan.core.numeric.sorting import inverse, places_of, sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.list_scheduling.assigned import in_order
@@ -57,7 +57,7 @@ class Copies:
         """
         dag, schedule = self.problem.dag, self.schedule
         count = np.diff(dag.first_in)[self.task]
-        copy, inside = _ranges(count)
+        copy, inside = repeated(count)
         edge = dag.in_edges[dag.first_in[self.task[copy]] + inside]
         source = self.on(dag.source[edge], self.machine[copy])
         ready = np.where(source >= 0, schedule.end[self.row[source]], np.inf)
@@ -94,7 +94,7 @@ class Copies:
         dag, schedule = self.problem.dag, self.schedule
         light = np.flatnonzero(dag.size[edge] == 0)
         task = dag.source[edge[light]]
-        index, inside = _ranges(self.first[task + 1] - self.first[task])
+        index, inside = repeated(self.first[task + 1] - self.first[task])
         option, at = self.first[task[index]] + inside, light[index]
         rowless = ~self.problem.needs_rows(edge[at], self.machine[option], self.machine[copy[at]])
         option, at = option[rowless], at[rowless]
@@ -104,16 +104,6 @@ class Copies:
         order = order[end[order] < ready[at[order]]]
         ready[at[order]] = end[order]
         source[at[order]], hop[at[order]] = option[order], -1
-
-
-def _ranges(count: Integers) -> tuple[Integers, Integers]:
-    """Return each index as often as its count says, and beside it 0, 1, 2, …
-
-    >>> [each.tolist() for each in _ranges(np.array([2, 0, 1]))]
-    [[0, 0, 2], [0, 1, 0]]
-    """
-    index = np.repeat(np.arange(len(count)), count)
-    return index, np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)
 
 
 def first_copies(problem: TaskGraph, schedule: Schedule) -> Schedule:

@@ -14,7 +14,7 @@ from makespan.core.cached import cached_property
 from makespan.core.inputs.rules import Mistakes, quoted, whole
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.network.checks import LATENCY, cards, check_links, check_nodes, neighbours
-from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.core.numeric.arrays import Floats, Integers, equal, frozen
 from makespan.core.system.memory import claim
 
 
@@ -254,7 +254,7 @@ class Interconnect:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Interconnect):
             return NotImplemented
-        return type(self) is type(other) and all(map(_same, self._parts, other._parts))
+        return type(self) is type(other) and all(map(equal, self._parts, other._parts))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -349,12 +349,6 @@ class Interconnect:
         check_nodes(self, mistakes)
         if len(mistakes.found) == before:
             check_links(self, mistakes)
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
-    return bool(one == other)
 
 
 def _rates(rate: ArrayLike, mistakes: Mistakes) -> Floats:

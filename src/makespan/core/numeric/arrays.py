@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -16,6 +17,28 @@ Array = TypeVar("Array", bound="np.ndarray[Any, Any]")
 def frozen(array: Array) -> Array:
     array.flags.writeable = False
     return array
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two values are equal, arrays entry by entry."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)
+
+
+def equal_in(names: Iterable[str], one: object, other: object) -> bool:
+    """Whether two objects have equal attributes of these names."""
+    return all(equal(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def repeated(count: Integers) -> tuple[Integers, Integers]:
+    """Return each index as often as its count says, and beside it 0, 1, 2, …
+
+    >>> [each.tolist() for each in repeated(np.array([2, 0, 1]))]
+    [[0, 0, 2], [0, 1, 0]]
+    """
+    index = np.repeat(np.arange(len(count)), count)
+    return index, np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)
 
 
 def condensed(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, repeated
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
@@ -165,9 +165,8 @@ def _steady_loads(problem: DivisibleLoad) -> Floats:
 
 def _interleaved(chunks: Integers, order: Integers) -> Integers:
     """Return so many chunks of each worker, spread evenly; ties by send cost."""
-    worker = np.repeat(order, chunks[order])
-    counts = chunks[order]
-    number = np.arange(len(worker)) - np.repeat(np.cumsum(counts) - counts, counts)
+    index, number = repeated(chunks[order])
+    worker = order[index]
     due = (number + 0.5) / chunks[worker]
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))

@@ -15,7 +15,7 @@ from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.rules import NO_NAME, Mistakes, Rule, quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
-from makespan.core.numeric.arrays import frozen
+from makespan.core.numeric.arrays import equal_in, frozen
 
 
 class Columns:
@@ -124,11 +124,7 @@ class Columns:
         if type(other) is not type(self):
             return NotImplemented
         assert isinstance(other, Columns)
-        return (
-            self.master == other.master
-            and self.names == other.names
-            and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self.RULES)
-        )
+        return equal_in(("master", "names", *self.RULES), self, other)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -13,7 +13,7 @@ from makespan.core.cached import cached_property
 from makespan.core.costs import Affine, as_affine, convert
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Mistakes, Rule
-from makespan.core.numeric.arrays import Floats, frozen
+from makespan.core.numeric.arrays import Floats, equal_in, frozen
 from makespan.divisible.model.columns import Columns, listed
 from makespan.divisible.model.machines import NO_COST, Worker
 from makespan.divisible.model.platform import RULES
@@ -196,12 +196,8 @@ class Sources(Columns):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sources) or self.source_names != other.source_names:
             return False
-        if (self.held is None) != (other.held is None):
-            return False
-        names = ["source_release", "own_fixed", "own_per_unit", "send_fixed", "send_per_unit"]
-        names += ["held"] * (self.held is not None)
-        same = (np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
-        return bool(super().__eq__(other)) and all(same)
+        names = "held", "source_release", "own_fixed", "own_per_unit", "send_fixed", "send_per_unit"
+        return bool(super().__eq__(other)) and equal_in(names, self, other)
 
     __hash__ = None
 

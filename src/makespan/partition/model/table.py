@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.costs import Affine
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, equal_in
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -56,13 +56,7 @@ class Table:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
             return NotImplemented
-        return all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            if getattr(self, name) is not None and getattr(other, name) is not None
-            else getattr(self, name) is getattr(other, name)
-            for name in self.__slots__
-            if name != "given"
-        )
+        return equal_in((name for name in self.__slots__ if name != "given"), self, other)
 
     __hash__ = None  # type: ignore[assignment]
 

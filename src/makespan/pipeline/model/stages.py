@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.inputs.rules import Mistakes, Rule, quoted
 from makespan.core.names import Numbered
-from makespan.core.numeric.arrays import Floats, frozen
+from makespan.core.numeric.arrays import Floats, equal_in, frozen
 
 WORK = Rule("a work is 0 or more units")
 DURATION = Rule(
@@ -68,6 +68,11 @@ class Stages:
     memory: Floats
     memory_per_item: Floats
     durations: Floats | None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stages) and equal_in(self.__slots__, self, other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
         return len(self.work)

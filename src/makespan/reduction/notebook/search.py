@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.arrays import Integers, repeated
 from makespan.core.numeric.binding import bind
 from makespan.core.system.memory import claim
 from makespan.reduction.notebook.trees import (
@@ -267,9 +267,8 @@ def _solutions(
         if first_only:
             high = low + 1
         many = high - low
-        rows = (
-            np.repeat(low, many) + np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-        )
+        index, inside = repeated(many)
+        rows = low[index] + inside
         walks = np.column_stack([edges[rows, 1], np.repeat(walks, many, axis=0)])
         ends, at = np.repeat(ends, many), edges[rows, 0].astype(np.int64)
     solutions = np.ascontiguousarray(columns.trees[walks].transpose(0, 2, 1))

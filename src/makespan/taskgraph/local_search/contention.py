@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.arrays import Integers, repeated
 from makespan.core.numeric.jit import part
 from makespan.core.numeric.random import next_minimal
 from makespan.core.schedule import Activity, Schedule
@@ -137,8 +137,8 @@ class _Routes:
         sent = np.flatnonzero(problem.needs_rows(edges, a, b))
         pair = a[sent] * len(problem.network) + b[sent]
         lengths = self.first[pair + 1] - self.first[pair]
-        edge = np.repeat(sent, lengths)
-        index = np.arange(len(edge)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        place, index = repeated(lengths)
+        edge = sent[place]
         hop = np.repeat(self.first[pair], lengths) + index
         start = begins[edge, index]
         until = start + (dag.size[edge] / self.rate[hop] + self.setup[hop])

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from makespan.core.cached import cached_property
 from makespan.core.inputs.rules import Mistakes
 from makespan.core.names import Numbered
-from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.core.numeric.arrays import Floats, Integers, equal_in, frozen
 from makespan.core.numeric.sorting import inverse
 from makespan.taskgraph.model.columns import (
     CORES,
@@ -224,9 +224,7 @@ class Dag:
         if not isinstance(other, Dag):
             return NotImplemented
         columns = ("work", "source", "target", "size", "own", "durations", *PER_TASK)
-        return self.names == other.names and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in columns
-        )
+        return self.names == other.names and equal_in(columns, self, other)
 
     __hash__ = None  # type: ignore[assignment]
 

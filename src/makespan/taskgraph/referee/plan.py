@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, repeated
 from makespan.core.numeric.sorting import places_of, sorted_by
 from makespan.core.report import Violation, broken
 from makespan.core.schedule import Activity, Schedule
@@ -302,7 +302,5 @@ class Copies(Rows):
 
 def _expanded(first: Integers, task: Integers) -> tuple[Integers, Integers]:
     """Return (index, copy) for every index of ``task`` and every copy of that task."""
-    count = first[task + 1] - first[task]
-    index = np.repeat(np.arange(len(task)), count)
-    inside = np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)
+    index, inside = repeated(first[task + 1] - first[task])
     return index, first[task[index]] + inside
