@@ -9,7 +9,6 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.forms import (
-    PROBLEM_FORMAT,
     Form,
     ProblemForm,
     Value,
@@ -111,11 +110,7 @@ def write(problem: DivisibleLoad) -> dict[str, Any]:
     >>> write(DivisibleLoad(load=1.0, platform=star))["platform"]["workers"]
     [{'name': 'P1', 'send': 1.0, 'compute': 3.0}]
     """
-    data: dict[str, Any] = {"format": PROBLEM_FORMAT, "kind": "divisible"}
-    for name in PLAIN:
-        value = getattr(problem, name)
-        if value != DivisibleForm.model_fields[name].default:
-            data[name] = _plain(value)
+    data = {name: _plain(value) for name, value in DivisibleForm.entries(problem, *PLAIN).items()}
     if problem.transfers is not None:
         data["transfers"] = [{what: name} for what, name in problem.transfers]
     data["platform"] = platform_entry(problem.platform)

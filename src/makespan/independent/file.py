@@ -72,18 +72,8 @@ def read(data: Mapping[str, Any]) -> IndependentTasks:
         durations = data["durations"]
         data = {"names": list(durations), **data, "durations": list(durations.values())}
     form = validated(IndependentForm, data)
-    return IndependentTasks(
-        machines=form.machines,
-        durations=form.durations,
-        speeds=form.speeds,
-        release=form.release,
-        preemptive=form.preemptive,
-        counts=form.counts,
-        sizes=form.sizes,
-        capacity=form.capacity,
-        names=form.names,
-        options=form.options,
-    )
+    own = {*IndependentForm.model_fields} - {"format", "kind"}
+    return IndependentTasks(**{name: getattr(form, name) for name in own})
 
 
 def write(problem: IndependentTasks) -> dict[str, Any]:
@@ -99,10 +89,9 @@ def write(problem: IndependentTasks) -> dict[str, Any]:
         "durations": problem.durations.tolist(),
         "preemptive": problem.preemptive,
     }
-    if problem.speeds is not None:
-        data["speeds"] = problem.speeds.tolist()
-    if problem.release is not None:
-        data["release"] = problem.release.tolist()
+    for name, column in (("speeds", problem.speeds), ("release", problem.release)):
+        if column is not None:
+            data[name] = column.tolist()
     if problem.counts is not None:
         data["counts"] = problem.counts
     if problem.sizes is not None and problem.capacity is not None:

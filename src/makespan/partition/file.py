@@ -14,7 +14,6 @@ from makespan.core.costs import Affine
 from makespan.core.errors import FileError, Mistake, ProblemError
 from makespan.core.inputs.files import PathLike, file_beneath, shown_path
 from makespan.core.inputs.forms import (
-    PROBLEM_FORMAT,
     Column,
     Cost,
     Form,
@@ -197,11 +196,7 @@ def write(problem: Partition) -> dict[str, Any]:
     Affine costs are written as they were given, other functions as tables. Raises FileError if such
     a table would be too long.
     """
-    data: dict[str, Any] = {"format": PROBLEM_FORMAT, "kind": "partition"}
-    for name in PLAIN:
-        value = getattr(problem, name)
-        if value != PartitionForm.model_fields[name].default:
-            data[name] = value
+    data = PartitionForm.entries(problem, *PLAIN)
     costs = problem.costs
     if isinstance(costs, Curves) and not all(isinstance(f, Affine) for f in costs.functions):
         if costs.size(problem.tasks) > LARGEST_WRITTEN:

@@ -14,7 +14,6 @@ from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.files import PathLike, file_beneath
 from makespan.core.inputs.forms import (
     HIDDEN,
-    PROBLEM_FORMAT,
     Column,
     Form,
     ProblemForm,
@@ -45,12 +44,11 @@ LARGEST_LIST = 1000
 """Stages up to which a problem is written as a list of tables; more are written as columns."""
 Durations = Annotated[Any, Column(DURATION, one_for_all=False)]
 Units = Annotated[float, Value(MEMORY)]
-SAME = {
-    "objective": "period", "period_limit": None, "latency_limit": None, "budget": None,
-    "order": "free", "overlap": True, "input": 0.0, "output": 0.0, "items": 8, "in_flight": 1,
-    "replicas": 1,
-}  # fmt: skip
-"""What stands in files as in problems, with the defaults."""
+SAME = (
+    "objective", "period_limit", "latency_limit", "budget", "order", "overlap", "input", "output",
+    "items", "in_flight", "replicas",
+)  # fmt: skip
+"""What stands in files as in problems."""
 OF_MACHINES = {"speed": ("speeds", 1.0), "memory": ("memory", math.inf), "price": ("price", 0.0),
                "outside": ("outside", math.inf)}  # fmt: skip
 
@@ -188,10 +186,7 @@ def write(problem: Pipeline) -> dict[str, Any]:
     >>> write(Pipeline([2.0, 3.0], machines=2))["stages"]
     [{'work': 2.0}, {'work': 3.0}]
     """
-    data: dict[str, Any] = {"format": PROBLEM_FORMAT, "kind": "pipeline"}
-    for name, default in SAME.items():
-        if getattr(problem, name) != default:
-            data[name] = getattr(problem, name)
+    data = PipelineForm.entries(problem, *SAME)
     if len(problem.stages) > LARGEST_LIST:
         data["columns"] = _columns(problem)
     else:

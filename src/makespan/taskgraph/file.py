@@ -12,7 +12,6 @@ from pydantic import Field, model_validator
 
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.forms import (
-    PROBLEM_FORMAT,
     Column,
     Form,
     ProblemForm,
@@ -41,10 +40,7 @@ from makespan.taskgraph.problem import BUDGET, TaskGraph
 LARGEST_LIST = 1000
 """Tasks up to which a problem is written as lists of tables; more are written as columns."""
 
-DEFAULTS = (
-    ("communication", "overlap"), ("contention", "none"), ("duplication", False),
-    ("deadline", None), ("budget", None), ("objective", "makespan"),
-)  # fmt: skip
+PLAIN = "communication", "contention", "duplication", "deadline", "budget", "objective"
 
 COLUMNS = ("work", "size", "names", "durations", *PER_TASK)
 
@@ -148,7 +144,7 @@ def read(data: Mapping[str, Any]) -> TaskGraph:
     if "kind" not in data and "workflow" in data:
         return on_machines(wfformat.read(data), BYTES_PER_SECOND, {})
     form = validated(TaskGraphForm, data)
-    others = (*(name for name, _ in DEFAULTS), "assignment", "sequence", "options")
+    others = (*PLAIN, "assignment", "sequence", "options")
     given: dict[str, Any] = {name: getattr(form, name) for name in others}
     try:
         return TaskGraph(form.dag(), form.network.network(), **given)
@@ -179,10 +175,7 @@ def write(problem: TaskGraph) -> dict[str, Any]:
     >>> write(TaskGraph(dag, Network.complete(speeds=[1.0])))["edges"]
     [{'from': 'a', 'to': 'b', 'size': 4.0}]
     """
-    data: dict[str, Any] = {"format": PROBLEM_FORMAT, "kind": "taskgraph"}
-    for name, default in DEFAULTS:
-        if getattr(problem, name) != default:
-            data[name] = getattr(problem, name)
+    data = TaskGraphForm.entries(problem, *PLAIN)
     if _as_columns(problem.dag):
         data["columns"] = _columns(problem.dag)
     else:

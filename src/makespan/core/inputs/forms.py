@@ -94,6 +94,13 @@ class ProblemForm(Form):
             raise mistake_at(("method",), f"{_found(method)} is not a method's name")
         return options
 
+    @classmethod
+    def entries(cls, problem: Any, *names: str) -> dict[str, Any]:
+        """Return the head of a problem's file, and of these fields what is not their default."""
+        found = {name: getattr(problem, name) for name in names}
+        changed = {n: value for n, value in found.items() if value != cls.model_fields[n].default}
+        return {"format": PROBLEM_FORMAT, "kind": problem.kind, **changed}
+
 
 @dataclass(frozen=True, slots=True)
 class Value:
