@@ -91,11 +91,7 @@ class Programme:
         self._claim(count, 0)
         if integer:
             lower, upper = _whole(lower, upper)
-        for kept, values in (
-            (self._cost, cost),
-            (self._lower, lower),
-            (self._upper, upper),
-        ):
+        for kept, values in ((self._cost, cost), (self._lower, lower), (self._upper, upper)):
             kept.append(np.array(np.broadcast_to(np.asarray(values, np.float64), (count,))))
         self._integer.append(np.full(count, integer))
         indices = np.arange(self._count, self._count + count)

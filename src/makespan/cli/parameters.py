@@ -168,10 +168,7 @@ def output(says: str, *, several: bool = False) -> Callable[[Function], Function
 
 
 def named_values(
-    text: str,
-    *names: str,
-    refused: Mapping[str, str] | None = None,
-    dotted: bool = False,
+    text: str, *names: str, refused: Mapping[str, str] | None = None, dotted: bool = False
 ) -> Callable[[Any], Any]:
     """Return the option ``-O name=value``, which gives a dictionary.
 

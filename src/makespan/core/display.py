@@ -42,11 +42,7 @@ class Table:
 
     @classmethod
     def of(
-        cls,
-        columns: Mapping[str, Sequence[Cell]],
-        *,
-        caption: str = "",
-        length: int | None = None,
+        cls, columns: Mapping[str, Sequence[Cell]], *, caption: str = "", length: int | None = None
     ) -> Table:
         """Return columns by their names as a table.
 

@@ -281,10 +281,7 @@ class Kind:
         return None if find_spec(home) is None else import_module(home)
 
     def read(
-        self,
-        data: Mapping[str, Any],
-        folder: Path | None = None,
-        within: PathLike | None = None,
+        self, data: Mapping[str, Any], folder: Path | None = None, within: PathLike | None = None
     ) -> Problem:
         """Build the problem from the contents of a file; others that it names are in ``folder``.
 

@@ -125,9 +125,7 @@ class Schedule(Displayable, HasFrame):
 
     @classmethod
     def of_rows(
-        cls,
-        machines: Sequence[str],
-        rows: Iterable[tuple[str, int, int, int, float, float, float]],
+        cls, machines: Sequence[str], rows: Iterable[tuple[str, int, int, int, float, float, float]]
     ) -> Schedule:
         """Build a schedule from (kind, machine, peer, item, amount, start, end) tuples."""
         table = list(rows)

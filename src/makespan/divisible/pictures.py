@@ -9,16 +9,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.picture import (
-    Diagram,
-    Drawn,
-    Edges,
-    Mark,
-    Nodes,
-    OnDemand,
-    Picture,
-    Role,
-)
+from makespan.core.picture import Diagram, Drawn, Edges, Mark, Nodes, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import FrontValues, front_points
 from makespan.divisible.model.machines import Master

@@ -286,11 +286,7 @@ def in_order(
             for item, value in zip(order[first:].tolist(), values, strict=False):
                 ready.put((item, [value]))
 
-    job = replace(
-        job,
-        keep=keep,
-        taken=lambda: taken,
-    )
+    job = replace(job, keep=keep, taken=lambda: taken)
 
     def following() -> tuple[int, Any] | None:
         try:

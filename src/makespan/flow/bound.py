@@ -53,10 +53,7 @@ def whole_grains(value: float, grain: float | None) -> float:
 
 
 OF_METHOD = "of the method"
-MET = {
-    OF_METHOD: "the method's own lower bound",
-    "refuted": "every earlier end was refuted",
-}
+MET = {OF_METHOD: "the method's own lower bound", "refuted": "every earlier end was refuted"}
 """Why a plan is optimal that meets a bound of this name."""
 
 

@@ -180,10 +180,7 @@ def drawing(
 
 
 def page_diagrams(
-    result: Result | Schedule | Problem,
-    problem: Problem | None = None,
-    *,
-    by: str | None = CHART,
+    result: Result | Schedule | Problem, problem: Problem | None = None, *, by: str | None = CHART
 ) -> tuple[tuple[str, str], ...]:
     """Return the pictures of a plan's problem that stand beside its chart on a page.
 

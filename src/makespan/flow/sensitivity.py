@@ -20,10 +20,7 @@ MOST = 100  # machines that are asked about where none are named: more than anyo
 
 @suggesting
 def sensitivity(
-    result: Result,
-    *,
-    machines: Iterable[str] | None = None,
-    time_limit: float | None = None,
+    result: Result, *, machines: Iterable[str] | None = None, time_limit: float | None = None
 ) -> Sensitivity:
     """Say by how much the makespan changes per unit of each cost, and with one machine more.
 

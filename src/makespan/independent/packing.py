@@ -13,13 +13,7 @@ from makespan.core.control import Control
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import best_bound
-from makespan.independent.completion import (
-    Completion,
-    CountedCompletion,
-    Group,
-    Limits,
-    Unfinished,
-)
+from makespan.independent.completion import Completion, CountedCompletion, Group, Limits, Unfinished
 from makespan.independent.limits import tightened
 from makespan.independent.list_scheduling import first_plan, groups_of
 from makespan.independent.problem import IndependentTasks

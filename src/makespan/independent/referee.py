@@ -47,11 +47,7 @@ def _misplaced(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violat
     """Yield the rows that can't belong to such a problem at all."""
     count = len(problem.durations)
     tests = (
-        (
-            "kind",
-            schedule.kind != Activity.COMPUTE,
-            "is not a computation; only those happen here",
-        ),
+        ("kind", schedule.kind != Activity.COMPUTE, "is not a computation; only those happen here"),
         ("peer", schedule.peer != -1, "has a peer; independent tasks exchange nothing"),
         (
             "task",

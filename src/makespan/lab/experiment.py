@@ -16,13 +16,7 @@ from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.registry import Method, find_method
 from makespan.flow.kinds import KINDS
 from makespan.flow.solve import checked_limit
-from makespan.lab.instances import (
-    Instance,
-    Instances,
-    Source,
-    checked_seeds,
-    sources_of,
-)
+from makespan.lab.instances import Instance, Instances, Source, checked_seeds, sources_of
 from makespan.lab.record import Record, key_of
 
 

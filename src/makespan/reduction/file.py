@@ -7,24 +7,10 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from makespan.core.inputs.forms import (
-    Column,
-    ProblemForm,
-    Table,
-    Value,
-    schema_of,
-    validated,
-)
+from makespan.core.inputs.forms import Column, ProblemForm, Table, Value, schema_of, validated
 from makespan.core.network.forms import InterconnectForm, links_entry
 from makespan.core.network.interconnect import Interconnect
-from makespan.reduction.model.validation import (
-    BYTES,
-    MACHINES,
-    SEGMENTS,
-    SIZE,
-    TIME,
-    TIME_OR_NONE,
-)
+from makespan.reduction.model.validation import BYTES, MACHINES, SEGMENTS, SIZE, TIME, TIME_OR_NONE
 from makespan.reduction.problem import FIELDS, Collective, Reduction
 
 OF_NETWORKS = ("latency", "transfer", "transfer_per_byte")

@@ -153,9 +153,7 @@ AN_ALL_REDUCE = one_of("collective", "all-reduce")
 ONE_SEGMENT = one_of("segments", 1, text="one segment")
 ONE_WAY = one_of("collective", "reduce", "broadcast")
 COPIED_OR_COMBINED = condition(
-    "segments that are only copied, or only combined",
-    one_way,
-    "they are combined, and then copied",
+    "segments that are only copied, or only combined", one_way, "they are combined, and then copied"
 )
 COMBINED_AND_COPIED = Need(
     "segments that are combined, and then copied",
@@ -175,10 +173,7 @@ BY_DUE_DATES = Scope(
     (AN_ALL_REDUCE, *FREE_PLAN, ONE_PORT),
     (at_most(LOOKS_IN_REACH, "sends times segments", lambda each: sends_in(each) * each.items),),
 )
-ALONG_CRITICAL_PATH = Scope(
-    FREE_PLAN,
-    (UNEVEN_TIMES, at_most(SENDS_IN_REACH, "sends", sends_in)),
-)
+ALONG_CRITICAL_PATH = Scope(FREE_PLAN, (UNEVEN_TIMES, at_most(SENDS_IN_REACH, "sends", sends_in)))
 BY_CP_SAT = Scope(
     (CP_SAT, GIVEN_COUNT, MODELLED, FREE_ORDER, COMMON_UNIT, _arcs(MOST_ARCS)),
     (_arcs(ARCS_IN_REACH),),

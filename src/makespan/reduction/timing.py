@@ -207,12 +207,7 @@ def _predecessors(
     last = np.full((3, ports), -1), np.full((2, machines * segments), -1)
     found = *np.full((4, count), -1), np.full(0 if problem.ports is None else count, -1)
     ends = sends.sender, sends.receiver, sends.segment, sends.final.view(np.int8)
-    find_before.run(
-        count,
-        (exits, entries, *ends, arrivals),
-        (*last, *found),
-        (segments,),
-    )
+    find_before.run(count, (exits, entries, *ends, arrivals), (*last, *found), (segments,))
     sharing, column = _before_on_links(costs, entering)
     return Before(found[0], found[1], found[2], found[3], sharing, column, found[4])
 

@@ -96,10 +96,7 @@ def _posted(what: str, form: type[Form], told: str) -> dict[str, Any]:
         "operationId": what,
         "summary": told,
         "parameters": [_client(required=False)],
-        "requestBody": {
-            "required": True,
-            "content": {JSON: {"schema": _ref(f"{what}-request")}},
-        },
+        "requestBody": {"required": True, "content": {JSON: {"schema": _ref(f"{what}-request")}}},
         "responses": {"200": {"description": told, "content": content}, **_refused()},
     }
 

@@ -17,9 +17,7 @@ from makespan.cli.progress import meanwhile
 @parameters.file_option("--problem", says="The problem of a schedule that comes alone.")
 @parameters.parts
 @click.option(
-    "--to",
-    type=click.Choice(["toml", "json", "csv"]),
-    help="What to write where OUT is '-'.",
+    "--to", type=click.Choice(["toml", "json", "csv"]), help="What to write where OUT is '-'."
 )
 @click.option(
     "--for",

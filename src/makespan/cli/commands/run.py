@@ -104,11 +104,7 @@ def _raise_if_failed(plan: Result, execution: Execution) -> None:
 
 
 def _write(
-    plan: Result,
-    execution: Execution,
-    results: str | None,
-    output: str | None,
-    picture: str | None,
+    plan: Result, execution: Execution, results: str | None, output: str | None, picture: str | None
 ) -> list[str]:
     """Write what was asked for; return a line about each file."""
     from makespan.flow.files.files import save

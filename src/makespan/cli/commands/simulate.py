@@ -17,9 +17,7 @@ ERROR = 0.1
 @click.command("simulate")
 @parameters.file_argument("result")
 @click.option(
-    "--error",
-    type=float,
-    help=f"The relative error of durations: 0.1 is 10 %.  [default: {ERROR}]",
+    "--error", type=float, help=f"The relative error of durations: 0.1 is 10 %.  [default: {ERROR}]"
 )
 @click.option("--transfers", type=float, help="The error of transfers, where it is another.")
 @click.option("--distribution", type=click.Choice(DISTRIBUTIONS), help="[default: normal]")

@@ -292,11 +292,7 @@ def validated(form: type[Model], data: Any, *, place: str = "") -> Model:
 def schema_of(form: type[Form], title: str) -> dict[str, Any]:
     """Return the JSON Schema of a form, without what JSON can't hold."""
     described = _tidied(form.model_json_schema())
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **described,
-        "title": title,
-    }
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **described, "title": title}
 
 
 def _tidied(entry: Any) -> Any:

@@ -242,11 +242,7 @@ def _links(network: Stated, mistakes: Mistakes) -> None:
 
 
 def known_ends(
-    place: str,
-    ends: tuple[Any, ...],
-    names: Sequence[str],
-    known: set[str],
-    mistakes: Mistakes,
+    place: str, ends: tuple[Any, ...], names: Sequence[str], known: set[str], mistakes: Mistakes
 ) -> bool:
     unknown = [end for end in ends if end not in known]
     for end in unknown:

@@ -28,10 +28,7 @@ from makespan.divisible.timing import timed
 
 
 @register(
-    needs=needs.SPLIT_ONE_ROUND,
-    published=True,
-    complexity="O(n log n)",
-    source="common practice",
+    needs=needs.SPLIT_ONE_ROUND, published=True, complexity="O(n log n)", source="common practice"
 )
 def equal_split(problem: DivisibleLoad, control: Control) -> Solution:
     """The same load for every machine that computes; workers by non-decreasing send cost."""

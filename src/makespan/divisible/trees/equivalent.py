@@ -156,10 +156,7 @@ def equal_finish(tree: Tree, used: np.ndarray, load: float) -> EqualFinish | Non
     levels = tree.levels
     filled = np.zeros((7, len(tree)))
     end = fill_equal_finish.run(
-        len(tree),
-        (levels.first, *levels.costs, used[levels.node]),
-        tuple(filled),
-        (float(load),),
+        len(tree), (levels.first, *levels.costs, used[levels.node]), tuple(filled), (float(load),)
     )
     if np.isnan(end):
         return None

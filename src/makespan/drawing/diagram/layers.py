@@ -54,12 +54,7 @@ class Placement:
 
 
 def placed(
-    layer: Integers,
-    source: Integers,
-    target: Integers,
-    *,
-    size: Floats,
-    gap: float,
+    layer: Integers, source: Integers, target: Integers, *, size: Floats, gap: float
 ) -> Placement:
     """Place boxes along their layers, without overlaps.
 

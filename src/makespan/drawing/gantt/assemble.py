@@ -139,9 +139,5 @@ def schedule_picture(schedule: Schedule) -> Picture:
         return f"{short(float(amount[machine]))}, {said}" if chunks and said else said
 
     return assembled(
-        schedule,
-        lanes,
-        busy_first(schedule),
-        note=note,
-        labels=OnDemand(len(schedule), label),
+        schedule, lanes, busy_first(schedule), note=note, labels=OnDemand(len(schedule), label)
     )

@@ -9,16 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from makespan.core.picture import Picture
-from makespan.drawing.colours import (
-    FAINT_INK,
-    GRID,
-    IDLE,
-    INK,
-    LIMIT,
-    PAPER,
-    Paint,
-    ink_on,
-)
+from makespan.drawing.colours import FAINT_INK, GRID, IDLE, INK, LIMIT, PAPER, Paint, ink_on
 from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out, natural_lane
 from makespan.drawing.gantt.merge import rows_shown
 from makespan.drawing.svg import Canvas, Rectangle
@@ -174,10 +165,7 @@ class _Drawing:
                 groups[role, shade[index], parted and activities[index] >= 0].append(box)
         for (role, level, parted), members in sorted(groups.items()):
             self.canvas.rectangles(
-                members,
-                paints[role][1],
-                stroke=PAPER if parted else "",
-                opacity=level / SHADES,
+                members, paints[role][1], stroke=PAPER if parted else "", opacity=level / SHADES
             )
         for text in self.layout.texts:
             at = (frame.x(text.time), frame.top + text.middle + SMALL * 0.35)

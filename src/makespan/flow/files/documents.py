@@ -36,10 +36,7 @@ _FIRST_WORDS = (
     (".dax", re.compile(_PROLOGUE + r"<(?:\w++:)?adag\b")),
     (MSCCL, re.compile(_PROLOGUE + r"<algo\b")),
     (".graphml", re.compile(r"\s*+<")),
-    (
-        ".dot",
-        re.compile(_SKIPPED + r'(?:strict\s++)?(?:di)?graph\s*+(?:"|<|\w++\s*+\{|\{)', re.I),
-    ),
+    (".dot", re.compile(_SKIPPED + r'(?:strict\s++)?(?:di)?graph\s*+(?:"|<|\w++\s*+\{|\{)', re.I)),
     (".stg", re.compile(r"(?>(?:\s|\#[^\n]*\n)*)\d++[^\S\n]*+(?:\#[^\n]*+)?\n\s*+\d++\s")),
 )
 

@@ -10,13 +10,7 @@ from makespan.backends.highs import Programme
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.independent.completion import (
-    Completion,
-    CountedCompletion,
-    Group,
-    Limits,
-    Unfinished,
-)
+from makespan.independent.completion import Completion, CountedCompletion, Group, Limits, Unfinished
 from makespan.independent.needs import IN_ONE_PIECE, NO_LIMITS, NO_SIZES
 from makespan.independent.packing import least_capacity
 from makespan.independent.problem import IndependentTasks

@@ -20,11 +20,7 @@ BOUND_IS_MET = 1e-9
 
 
 @register(
-    needs=(
-        IDENTICAL,
-        PREEMPTION,
-        NO_RELEASES,
-    ),
+    needs=(IDENTICAL, PREEMPTION, NO_RELEASES),
     proves="no plan ends before max(sum / m, longest), and this one ends then",
     complexity="O(n + m), at most m - 1 tasks cut",
     source="McNaughton 1959, theorem 3.1",

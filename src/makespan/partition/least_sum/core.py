@@ -65,12 +65,7 @@ class CoreResult:
 
 
 def solve_core(
-    choices: Allowed,
-    reduced: Floats,
-    tasks: int,
-    least: float,
-    worst: float,
-    control: Control,
+    choices: Allowed, reduced: Floats, tasks: int, least: float, worst: float, control: Control
 ) -> CoreResult:
     """Return the entries with the least sum of reduced costs whose counts add up to the tasks.
 

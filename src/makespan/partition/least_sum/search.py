@@ -152,12 +152,7 @@ def _hull(choices: Allowed, weights: Floats, limit: int, row: int) -> list[int]:
 
 
 def _reduced(
-    choices: Allowed,
-    weights: Floats,
-    limit: int,
-    origin: Integers,
-    price: float,
-    floor: float,
+    choices: Allowed, weights: Floats, limit: int, origin: Integers, price: float, floor: float
 ) -> tuple[Floats, int]:
     """Return the reduced cost of every entry, and how many were below ``floor``."""
     if choices.is_large:
@@ -266,12 +261,7 @@ def least_above(
 
 
 def least_reduced(
-    choices: Allowed,
-    reduced: Floats,
-    tasks: int,
-    enough: float,
-    most: float,
-    control: Control,
+    choices: Allowed, reduced: Floats, tasks: int, enough: float, most: float, control: Control
 ) -> LeastSum | None:
     """Return the plan with the least sum of reduced costs; any up to ``enough`` will do.
 

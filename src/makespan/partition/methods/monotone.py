@@ -14,12 +14,7 @@ from makespan.partition.model.curves import Curves
 from makespan.partition.needs import LEAST_MAKESPAN, LEXICOGRAPHIC, MONOTONE
 from makespan.partition.plan import no_count, no_plan, out_of_reach
 from makespan.partition.problem import Partition
-from makespan.partition.threshold.inverse import (
-    Threshold,
-    greatest,
-    least_threshold,
-    lexicographic,
-)
+from makespan.partition.threshold.inverse import Threshold, greatest, least_threshold, lexicographic
 from makespan.partition.timing import timed
 
 NEVER_FALL = "costs never fall, as affine costs do not and curves are declared not to"

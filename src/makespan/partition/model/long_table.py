@@ -180,11 +180,7 @@ def _known_columns(
 
 
 def _numbers(
-    cells: Sequence[str],
-    name: str,
-    lines: Sequence[int],
-    mistakes: Mistakes,
-    rule: Rule,
+    cells: Sequence[str], name: str, lines: Sequence[int], mistakes: Mistakes, rule: Rule
 ) -> np.ndarray:
     """Return a column as numbers; note every cell that is none."""
     values = np.full(len(cells), np.inf)

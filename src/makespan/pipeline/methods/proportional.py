@@ -16,11 +16,7 @@ from makespan.pipeline.needs import ONE_EACH
 from makespan.pipeline.problem import Pipeline
 
 proportional = partial(
-    register,
-    "pipeline",
-    needs=(ONE_EACH,),
-    published=True,
-    complexity="O(m log m)",
+    register, "pipeline", needs=(ONE_EACH,), published=True, complexity="O(m log m)"
 )
 
 

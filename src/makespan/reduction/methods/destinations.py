@@ -171,11 +171,7 @@ FEW_MACHINES = needs.at_most(MAX_MACHINES, "machines", lambda problem: len(probl
     source="array reduction notebook, find_min; corrected: exact ties, the root keeps its name",
 )
 def exhaustive(
-    problem: Reduction,
-    control: Control,
-    *,
-    compatible: bool = False,
-    listed: int = MAX_LISTED,
+    problem: Reduction, control: Control, *, compatible: bool = False, listed: int = MAX_LISTED
 ) -> Solution:
     """Search all destinations under the greedy rule, with the counts of the notebook.
 

@@ -25,12 +25,7 @@ from makespan.reduction.heuristics.rarest_first import broadcast_rarest_first
 from makespan.reduction.heuristics.symmetry import Plan, Trees, grown
 from makespan.reduction.needs import ALONG_CRITICAL_PATH, BY_DUE_DATES, is_tried
 from makespan.reduction.problem import Reduction
-from makespan.reduction.sends import (
-    Tables,
-    claim_sends,
-    sends_in,
-    tables_of,
-)
+from makespan.reduction.sends import Tables, claim_sends, sends_in, tables_of
 
 STEPS_IN_ALL = 400_000_000
 RUNS_A_SEND = 100

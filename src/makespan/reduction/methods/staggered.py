@@ -70,10 +70,7 @@ def _small(problem: Reduction) -> str | None:
 @register(
     needs=(needs.AN_ALL_REDUCE, *needs.FREE_PLAN, needs.SAME_TIMES, needs.ONE_PORT),
     reach=(
-        Need(
-            f"at least {MANY} sends, of up to {FEW} segments, an eighth of the machines",
-            _small,
-        ),
+        Need(f"at least {MANY} sends, of up to {FEW} segments, an eighth of the machines", _small),
     ),
     complexity="O(n m (m + log n)) a run",
     source="time reversal from when segments are complete; each grows from then on as in Karp, "

@@ -21,8 +21,7 @@ def destinations(
         table = np.empty(0)
     if table.shape != (machines, segments) or table.dtype.kind not in "iu":
         mistakes.add(
-            "destinations",
-            f"is not {machines} rows of {segments} machines, counted from 1",
+            "destinations", f"is not {machines} rows of {segments} machines, counted from 1"
         )
         return ()
     _check_range("destinations", table, machines, mistakes)

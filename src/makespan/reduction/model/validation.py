@@ -23,13 +23,7 @@ ORDERS = ("free", "greedy", "backfilling")
 COLLECTIVES = get_args(Collective)
 COUNTED = ("reduce", "broadcast", "all-reduce")
 """Collectives of which the number of segments may be left open."""
-PER_BYTE = (
-    "bytes",
-    "message_overhead",
-    "transfer_per_byte",
-    "reduce_per_byte",
-    "reduce_overhead",
-)
+PER_BYTE = ("bytes", "message_overhead", "transfer_per_byte", "reduce_per_byte", "reduce_overhead")
 OVER_LINKS = ("latency", "transfer", "transfer_per_byte")
 """Costs between machines, infinite where there is no link."""
 PER_MESSAGE = ("message_overhead", "reduce_overhead")

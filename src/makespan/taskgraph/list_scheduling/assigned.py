@@ -16,12 +16,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.levels import by_level, levels, ranks, weights
 from makespan.taskgraph.list_scheduling import append_in_order
-from makespan.taskgraph.model.loops import (
-    LOADED_FROM,
-    graph_loop,
-    hold_in_order,
-    replace_first,
-)
+from makespan.taskgraph.model.loops import LOADED_FROM, graph_loop, hold_in_order, replace_first
 from makespan.taskgraph.problem import TaskGraph
 
 

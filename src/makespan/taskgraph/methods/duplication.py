@@ -120,10 +120,7 @@ class DuplicationSchedule:
 def _costs(problem: TaskGraph) -> dict[str, Floats]:
     """Return the seconds of a message between two machines, and those of a unit, as flat tables."""
     routing = problem.network.routing
-    return {
-        "fixed": routing.fixed_seconds.ravel(),
-        "per_unit": routing.seconds_per_unit.ravel(),
-    }
+    return {"fixed": routing.fixed_seconds.ravel(), "per_unit": routing.seconds_per_unit.ravel()}
 
 
 def thinned(problem: TaskGraph, starts: Floats, ends: Floats) -> Schedule:
@@ -154,9 +151,7 @@ def thinned(problem: TaskGraph, starts: Floats, ends: Floats) -> Schedule:
     copies = np.flatnonzero(needed)
     task, machine = np.divmod(copies, machines)
     return schedule_of(
-        problem,
-        (task, machine, starts[copies], ends[copies]),
-        (edge, tail, head, leaves, arrives),
+        problem, (task, machine, starts[copies], ends[copies]), (edge, tail, head, leaves, arrives)
     )
 
 

@@ -11,22 +11,14 @@ from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.taskgraph.levels import by_level, ranks, ready_by_level, weights
 from makespan.taskgraph.list_scheduling.assigned import cannot_end, fallback_plan
-from makespan.taskgraph.list_scheduling.insertion import (
-    InsertionSchedule,
-    inserted,
-    log_insertion,
-)
+from makespan.taskgraph.list_scheduling.insertion import InsertionSchedule, inserted, log_insertion
 from makespan.taskgraph.model.dag import rows_of
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.needs import INSERTION, NO_GIVEN_PLAN, by_insertion, by_tries
 from makespan.taskgraph.problem import TaskGraph
 
 
-@register(
-    needs=(NO_GIVEN_PLAN,),
-    complexity=INSERTION,
-    source="Topcuoglu, Hariri and Wu 2002",
-)
+@register(needs=(NO_GIVEN_PLAN,), complexity=INSERTION, source="Topcuoglu, Hariri and Wu 2002")
 def heft(
     problem: TaskGraph, control: Control, *, w1: float | None = None, w2: float | None = None
 ) -> Solution:

@@ -12,10 +12,7 @@ from makespan.core.schedule import Activity
 from makespan.core.solution import Solution
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.copies import first_copies
-from makespan.taskgraph.limits import (
-    least_price,
-    worth,
-)
+from makespan.taskgraph.limits import least_price, worth
 from makespan.taskgraph.list_scheduling.assigned import on_one_machine
 from makespan.taskgraph.local_search import (
     MAX_STEPS,

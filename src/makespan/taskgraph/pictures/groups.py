@@ -27,10 +27,7 @@ NUMBERS = re.compile(r"[-_.\s\[(]*(?:ID)?\d[\d.,_\s\])-]*$")  # what tells tasks
 
 
 def groups(
-    problem: TaskGraph,
-    schedule: Schedule | None,
-    by: str | None,
-    details: Mapping[str, Any],
+    problem: TaskGraph, schedule: Schedule | None, by: str | None, details: Mapping[str, Any]
 ) -> Groups | None:
     """Return the groups of the tasks that colours show.
 

@@ -33,10 +33,7 @@ def violations(problem: TaskGraph, schedule: Schedule) -> Iterator[Violation]:
 
 def _unreadable(problem: TaskGraph, schedule: Schedule) -> Iterator[Violation]:
     """Yield what makes the rest meaningless: foreign rows, tasks missing or executed twice."""
-    computes, transfers = (
-        schedule.kind == Activity.COMPUTE,
-        schedule.kind == Activity.TRANSFER,
-    )
+    computes, transfers = (schedule.kind == Activity.COMPUTE, schedule.kind == Activity.TRANSFER)
     for row in np.flatnonzero(~(computes | transfers)).tolist():
         yield broken("kind", f"activity {row} is neither a computation nor a transfer", (row,))
     limit = np.where(computes, len(problem.dag), len(problem.dag.source))

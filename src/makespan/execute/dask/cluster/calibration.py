@@ -100,10 +100,7 @@ class Calibration(Measurement, HasFrame):
         )
 
     def star(
-        self,
-        *,
-        waits: float | Mapping[str, float] = 1.0,
-        ports: Literal[1, 2, "many"] = 1,
+        self, *, waits: float | Mapping[str, float] = 1.0, ports: Literal[1, 2, "many"] = 1
     ) -> Star:
         """Return the platform to plan on.
 

@@ -124,10 +124,7 @@ def swept(address: str, security: Any, keys: Collection[str]) -> None:
 
     try:
         with Client(
-            address,
-            security=security,
-            set_as_default=False,
-            timeout=LONGEST_CONNECTING,
+            address, security=security, set_as_default=False, timeout=LONGEST_CONNECTING
         ) as client:
             client.sync(_swept, client, keys, callback_timeout=LONGEST_TIDYING)
     except (OSError, TimeoutError) as error:

@@ -151,11 +151,7 @@ class Conductor:
         task.add_done_callback(self._background.discard)
 
     async def get_data(
-        self,
-        comm: Any,
-        keys: Collection[Any],
-        who: str | None = None,
-        serializers: Any = None,
+        self, comm: Any, keys: Collection[Any], who: str | None = None, serializers: Any = None
     ) -> Any:
         """Answer a request for data when its turn has come."""
         pairs = {(key, who) for key in keys} & self._planned
