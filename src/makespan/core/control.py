@@ -29,17 +29,10 @@ GRACE = 0.25  # seconds by which what can't be stopped may end after the limit
 class Control:
     """What a method asks while it runs.
 
-    Parameters
-    ----------
-    time_limit
-        Seconds after which :meth:`expired` is true; None for no limit. Start-up (compiling
-        kernels, importing libraries) does not count.
-    rng
-        A seed or a ``numpy.random.Generator``; None is seed 0.
-    progress
-        Called with (incumbent, bound, elapsed seconds) whenever a method reports.
-    log_steps
-        Whether :meth:`step` keeps what it is given.
+    After ``time_limit`` seconds :meth:`expired` is true; None for no limit. Start-up (compiling
+    kernels, importing libraries) does not count. ``rng`` is a seed or a ``numpy.random.Generator``;
+    None is seed 0. ``progress`` is called with (incumbent, bound, elapsed seconds) whenever a
+    method reports. ``log_steps``: :meth:`step` keeps what it is given.
 
     ``incumbent``: the best solution of earlier methods on the same problem, to start from.
     ``interrupted``: whether the user asked to stop; set from a signal handler.

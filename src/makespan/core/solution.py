@@ -68,36 +68,18 @@ class Objective:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """What a method returns; only ``solve`` makes a
-    :class:`~makespan.flow.result.Result` of it.
+    """What a method returns; only ``solve`` makes a :class:`~makespan.flow.result.Result` of it.
 
-    Parameters
-    ----------
-    schedule
-        The plan, or None where none was found.
-    lower_bound
-        A lower bound on the makespan that the method proved, seconds.
-    optimal
-        Whether the method proved the schedule optimal for the problem as stated.
-    infeasible
-        Why there is no plan, where the method proved that; None otherwise.
-    objective
-        The value optimised, where it is not the makespan.
-    stopped
-        Whether a budget of the method's own (nodes, moves) ended its search.
-    notes
-        Sentences for the reader.
-    details
-        What can't be derived from the schedule.
+    ``details`` are what can't be derived from the schedule.
     """
 
-    schedule: Schedule | None
-    lower_bound: float | None = None
-    optimal: bool = False
-    infeasible: str | None = None
-    stopped: bool = False
-    objective: Objective | None = None
-    notes: tuple[str, ...] = ()
+    schedule: Schedule | None  # the plan, or None where none was found
+    lower_bound: float | None = None  # on the makespan, as the method proved, seconds
+    optimal: bool = False  # whether the method proved the schedule optimal for the problem as it is
+    infeasible: str | None = None  # why there is no plan, where the method proved that
+    stopped: bool = False  # whether a budget of the method's own (nodes, moves) ended its search
+    objective: Objective | None = None  # the value optimised, where it is not the makespan
+    notes: tuple[str, ...] = ()  # sentences for the reader
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -31,40 +31,25 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A step of a method.
+    """A step of a method; ``cells`` are the same as its text, as a row of a table that ``--log``
+    prints.
 
-    Parameters
-    ----------
-    text
-        The line of the log.
-    cells
-        The same as a row of a table, which ``--log`` prints: a value for each name.
-    items, edges
-        Tasks (or segments) and edges in a state, by index: ``ready``, ``chosen``, ``placed``,
-        ``examined``, ``dominant``, ``zeroed``, ``refused``. The states ``placed``,
-        ``zeroed`` and ``refused`` last; others are those of one step.
-    groups
-        Items and the cluster that each is in from now on.
-    slots
-        Times on machines.
-    tables
-        The queue with its priorities, the ends on the machines.
-    time
-        What starts later is not decided yet; None where items are placed, or nothing is.
-    since
-        What starts earlier is not decided yet: of methods that plan backwards.
-    values
-        What is reached so far, such as the parallel time.
+    Items are tasks (or segments) and, like edges, stand by index in a state: ``ready``, ``chosen``,
+    ``placed``, ``examined``, ``dominant``, ``zeroed``, ``refused``. The states ``placed``,
+    ``zeroed`` and ``refused`` last; others are those of one step. What starts later than ``time``,
+    or of methods that plan backwards earlier than ``since``, is not decided yet. ``groups`` are
+    items and the cluster that each is in from now on; ``values`` what is reached so far, such as
+    the parallel time.
     """
 
-    text: str
+    text: str  # the line of the log
     cells: Mapping[str, str | float] = field(default_factory=dict)
     items: Mapping[str, Sequence[int]] = field(default_factory=dict)
     edges: Mapping[str, Sequence[int]] = field(default_factory=dict)
     groups: Mapping[int, int] = field(default_factory=dict)
-    slots: Sequence[Slot] = ()
-    tables: Sequence[Table] = ()
-    time: float | None = None
+    slots: Sequence[Slot] = ()  # times on machines
+    tables: Sequence[Table] = ()  # the queue with its priorities, the ends on the machines
+    time: float | None = None  # None where items are placed, or nothing is
     since: float | None = None
     values: Mapping[str, float] = field(default_factory=dict)
 

@@ -264,14 +264,8 @@ def in_order(
 ) -> tuple[Iterator[Any], Background]:
     """Begin a job; return its results in the order of the data as they come, and itself.
 
-    Parameters
-    ----------
-    held
-        What is closed at the end.
-    raising
-        Whether what an item raised is raised in its place.
-    seconds
-        After which ``TimeoutError`` is raised where a result is not there, and the job stopped.
+    ``held`` is closed at the end. ``raising``: what an item raised is raised in its place. After so
+    many ``seconds``, ``TimeoutError`` is raised where a result is not there, and the job stopped.
     """
     ready: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
     order = job.items.order

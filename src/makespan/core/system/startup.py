@@ -164,8 +164,6 @@ def optional(name: str) -> Any:
 
     Raises MissingExtra if it can't be imported; with the extra.
 
-    Examples
-    --------
     >>> optional("networkx").__name__
     'networkx'
     """

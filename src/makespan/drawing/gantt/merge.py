@@ -27,19 +27,11 @@ class Blocks(Bars):
 
 
 def merged(bars: Bars, resolution: float, most: int) -> Blocks:
-    """Merge neighbouring bars of a lane and role that are narrower than ``resolution``.
+    """Merge neighbouring bars of a lane and role that are narrower than ``resolution``, in seconds.
 
-    Parameters
-    ----------
-    bars
-        The bars.
-    resolution
-        Seconds. Neighbours merge where both are narrower and so is the gap between them.
-    most
-        How many blocks there may be; the resolution doubles until they are no more, or until
-        nothing is left to merge.
-
-    Complexity: O(n log n) for n bars.
+    Neighbours merge where both are narrower and so is the gap between them. The resolution doubles
+    until there are no more than ``most`` blocks, or nothing is left to merge. Complexity: O(n log
+    n) for n bars.
     """
     order = np.lexsort((bars.start, bars.role, bars.lane, bars.row))
     ordered = bars.take(order)
