@@ -16,15 +16,7 @@ from makespan.core.schedule import Schedule
 from makespan.execute.mpi.collective import Collective, Work, shared
 from makespan.execute.mpi.execution import CALLS, Execution
 from makespan.execute.mpi.operations import UFUNCS
-from makespan.execute.mpi.world import (
-    ROOT,
-    all_or_none,
-    clocks_ahead,
-    mpi,
-    on_root,
-    private,
-    yield_until_all,
-)
+from makespan.execute.mpi.world import ROOT, all_or_none, clocks_ahead, mpi, on_root, private, timed
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 
@@ -158,8 +150,8 @@ def _run(
     planned_times, classical_times, windows = [], [], []
     for turn in range(WARM_UPS + repetitions):
         tell(turn / (WARM_UPS + repetitions), "the plan, and MPI's own")
-        took, window = _timed(comm, carry_out)
-        other, _ = _timed(comm, classical)
+        took, window = timed(comm, carry_out)
+        other, _ = timed(comm, classical)
         if turn >= WARM_UPS:
             planned_times.append(took)
             classical_times.append(other)
@@ -208,18 +200,6 @@ def _classical(
     if known.collective == "all-reduce":
         return lambda: comm.Allreduce(own, out, op=code)
     return lambda: comm.Reduce(own, out, op=code, root=known.root)
-
-
-def _timed(comm: Any, work: Any) -> tuple[float, Any]:
-    """Return the longest time of any rank, from the end of a barrier, and what ``work`` gave."""
-    package = mpi()
-    comm.Barrier()
-    begin = package.Wtime()
-    value = work()
-    took = package.Wtime() - begin
-    yield_until_all(comm)
-    longest = comm.allreduce(took, op=package.MAX)
-    return longest, value
 
 
 def _compared(

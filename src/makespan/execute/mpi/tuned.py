@@ -18,7 +18,7 @@ from makespan.execute.mpi.measuring import calibrate
 from makespan.execute.mpi.operations import commutes, operation_of
 from makespan.execute.mpi.pipelines import best_pipeline
 from makespan.execute.mpi.shared_memory import SharedMemory, memory_of
-from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, private, yield_until_all
+from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, private, timed
 from makespan.execute.progress import Progress
 from makespan.reduction.problem import Collective as Name
 
@@ -202,9 +202,9 @@ class Tuned(Displayable):
         nbytes = next(each.nbytes for each in copies if isinstance(each, np.ndarray))
         assert found is not None
         pipeline = on_root(comm, lambda: best_pipeline(found, nbytes, name, root))
-        took = [_timed(comm, library, copies)]
+        took = [timed(comm, library, *copies)[0]]
         if pipeline.predicted > HOPELESS * took[0] and took[0] < TRIAL:
-            took.append(_timed(comm, library, copies))  # the first makes connections
+            took.append(timed(comm, library, *copies)[0])  # the first makes connections
         own = private(comm)
         ways: dict[str, Way] = {}
         if pipeline.predicted <= HOPELESS * min(took):
@@ -216,9 +216,9 @@ class Tuned(Displayable):
             calls = comm.bcast(int(max(1, min(MOST_CALLS, TRIAL / max(1e-9, took[0])))), root=ROOT)
             for turn in range(calls + (calls > 1)):
                 for way, call in ways.items():
-                    seen[way].append(_timed(comm, call, copies))
+                    seen[way].append(timed(comm, call, *copies)[0])
                 if turn:
-                    took.append(_timed(comm, library, copies))
+                    took.append(timed(comm, library, *copies)[0])
         least = {way: min(times) for way, times in seen.items()}
         used = min(least, key=least.__getitem__, default="library")
         if used != "library" and least[used] >= WORTH * min(took):
@@ -244,14 +244,3 @@ class Tuned(Displayable):
                 }
             )
         ]
-
-
-def _timed(comm: Any, call: Callable[..., Any], arrays: list[Any]) -> float:
-    """Return the longest time of any rank for a call, seconds; the same on all ranks."""
-    clock = mpi().Wtime
-    comm.Barrier()
-    begin = clock()
-    call(*arrays)
-    took = clock() - begin
-    yield_until_all(comm)
-    return float(comm.allreduce(took, op=mpi().MAX))
