@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from makespan.core.control import Control
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import did_you_mean, suggesting
-from makespan.core.kind import HasVariants, Kind, OffersCopies
+from makespan.core.kind import HasVariants, OffersCopies
 from makespan.core.sensitivity import Addition, Copied, Rate, Sensitivity
 from makespan.core.solution import Status
 from makespan.flow.kinds import kind_of
@@ -82,7 +82,7 @@ def sensitivity(
         copies, more = room.copies(result.problem, asked, named=machines is not None)
         notes += more
         additions = [
-            _with_one_more(kind, result, copy, control, len(copies) - done)
+            _with_one_more(result, copy, control, len(copies) - done)
             for done, copy in enumerate(copies)
         ]
     if result.status is not Status.OPTIMAL:
@@ -112,9 +112,7 @@ def _objective(result: Result) -> tuple[str, float]:
     return "makespan", result.makespan
 
 
-def _with_one_more(
-    kind: Kind, result: Result, copy: Copied, control: Control, left: int
-) -> Addition:
+def _with_one_more(result: Result, copy: Copied, control: Control, left: int) -> Addition:
     """Solve a problem with one machine more, in its share of the time that is left."""
     seconds = None if control.remaining is None else max(0.0, control.remaining) / left
     found = solve_controlled(copy.problem, Control(time_limit=seconds))

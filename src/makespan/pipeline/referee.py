@@ -194,7 +194,7 @@ def _handed_over(problem: Pipeline, schedule: Schedule, way: _Way) -> Iterator[V
         if not there.any() and not seconds.any() and (ready <= until).all():
             continue
         yield from _one_hand_over(
-            problem, schedule, kind, at, rows, there, seconds, units, peer, ready, until
+            schedule, kind, at, rows, there, seconds, units, peer, ready, until
         )
     for kind, count in expected.items():
         surplus = int((schedule.kind == kind).sum()) - count
@@ -217,8 +217,8 @@ def _rows_by(schedule: Schedule, kind: Activity, owner: Integers) -> Integers:
 
 
 def _one_hand_over(
-    problem: Pipeline, schedule: Schedule, kind: Activity, at: int, rows: Integers,
-    there: np.ndarray, seconds: Floats, units: float, peer: Integers, ready: Floats, until: Floats,
+    schedule: Schedule, kind: Activity, at: int, rows: Integers, there: np.ndarray,
+    seconds: Floats, units: float, peer: Integers, ready: Floats, until: Floats,
 ) -> Iterator[Violation]:  # fmt: skip
     """Yield what is wrong with one hand-over of all data sets."""
     slack = TOLERANCE * schedule.makespan

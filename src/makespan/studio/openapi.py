@@ -60,8 +60,7 @@ REFUSALS = {
 def document() -> dict[str, Any]:
     """Return the document."""
     paths: dict[str, Any] = {
-        f"/api/{what}": {"post": _posted(what, form, told)}
-        for what, (form, told) in REQUESTS.items()
+        f"/api/{what}": {"post": _posted(what, told)} for what, (_, told) in REQUESTS.items()
     }
     paths["/api/stop"] = {"post": _stop()}
     paths["/api/examples"] = {"get": _get("examples", "Problems to begin with")}
@@ -85,7 +84,7 @@ def document() -> dict[str, Any]:
     }
 
 
-def _posted(what: str, form: type[Form], told: str) -> dict[str, Any]:
+def _posted(what: str, told: str) -> dict[str, Any]:
     answers = {"solve": "result", "check": "report", "compare": "comparison"}
     content: dict[str, Any] = {JSON: {"schema": _ref(answers.get(what, "anything"))}}
     if what == "save":

@@ -54,7 +54,7 @@ def result_of(data: Mapping[str, Any], problem_of: Callable[[Any], Problem]) -> 
     }
     makespan = _number(mistakes, "makespan", data["makespan"]) if "makespan" in data else end
     fields = {
-        "status": _status(mistakes, data, schedule),
+        "status": _status(mistakes, data),
         "method": _typed(mistakes, data, "method", str) or "made elsewhere",
         "options": _typed(mistakes, data, "options", dict) or {},
         "seed": _typed(mistakes, data, "seed", int),
@@ -111,7 +111,7 @@ def _number(mistakes: Mistakes, name: str, value: Any, low: float = 0.0) -> floa
     return None if isnan(found) else found
 
 
-def _status(mistakes: Mistakes, data: Mapping[str, Any], schedule: Schedule | None) -> Status:
+def _status(mistakes: Mistakes, data: Mapping[str, Any]) -> Status:
     found = data.get("status", "feasible")
     mistakes.choice("status", found, tuple(map(str, Status)))
     if found not in tuple(Status):

@@ -100,7 +100,7 @@ class Stages:
         count = len(columns["work" if columns.get("work") is not None else "durations"])
         if not count and not mistakes:
             mistakes.add("stages", "is empty; a pipeline has at least one stage")
-        table = _table(columns.get("durations"), columns.get("work"), machines, mistakes)
+        table = _table(columns.get("durations"), machines, mistakes)
         found = {name: _column(name, columns.get(name), count, mistakes) for name in COLUMNS}
         names = columns.get("names")
         if names is None:
@@ -155,7 +155,7 @@ def _column(name: str, values: ArrayLike | None, count: int, mistakes: Mistakes)
     )
 
 
-def _table(rows: Any, works: Any, machines: int, mistakes: Mistakes) -> Floats | None:
+def _table(rows: Any, machines: int, mistakes: Mistakes) -> Floats | None:
     """Return the seconds of each stage (row) on each machine; a number is a work at speed 1."""
     if rows is None:
         return None
