@@ -32,8 +32,7 @@ LARGE = 50_000
 for symmetries takes 5 s of ten times as many, jumping to a feasible point half a second."""
 UNCLOCKED = ("mip_detect_symmetry", "mip_heuristic_run_feasibility_jump")
 
-LARGEST_STOPPED = 600_000
-"""Entries up to which a mixed-integer search stops soon after it is asked to."""
+LARGEST_STOPPED = 600_000  # entries up to which a mixed-integer search stops soon after it is asked
 LONG_COLUMN = 3000
 """Rows of one variable, such as the end of all, from which a linear programme goes to the interior
 point method as it is: the presolve of HiGHS 1.14 takes time that grows with the square (2 s for

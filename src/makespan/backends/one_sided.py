@@ -21,8 +21,7 @@ from makespan.backends.repeated import begun
 from makespan.core.control import Control
 from makespan.core.sensitivity import Rate
 
-APART = 1e-7
-"""Numbers that are nearer to a limit than that, or dual values to 0, may as well be there."""
+APART = 1e-7  # numbers as near to a limit, or dual values to 0, may as well be there
 
 
 class Sides:

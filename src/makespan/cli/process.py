@@ -22,8 +22,7 @@ TERMINATED = 143
 
 STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 OBJECTS = 50_000  # between two searches for garbage in circles; imports make no such garbage
-WITH_FUNCTIONS = ("run", "calibrate")
-"""Commands that call functions of the user, who may multiply matrices."""
+WITH_FUNCTIONS = ("run", "calibrate")  # they call functions of the user, who may multiply matrices
 
 
 def open_closed_streams() -> None:

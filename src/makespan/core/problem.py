@@ -12,13 +12,11 @@ from makespan.core.display import Displayable, Table, counted, renderers
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SHOWN = 20_000
-"""Machines, tasks and edges in all, up to which a notebook shows what a problem consists of."""
+SHOWN = 20_000  # machines, tasks and edges up to which a notebook shows what a problem is made of
 DRAWN = 1_000  # and up to which it shows a picture
 
 
-NO_MACHINES = "the file names no machines"
-"""How the note of a result begins whose graph came without machines."""
+NO_MACHINES = "the file names no machines"  # how the note begins where a graph came without them
 
 
 def assumed_machines(count: int) -> list[str]:

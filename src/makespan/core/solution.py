@@ -108,8 +108,7 @@ def relative_gap(value: float, bound: float) -> float:
     return (value - bound) / value
 
 
-FrontValues = tuple[tuple[str, float], ...]
-"""The names of both objectives, and what a point reaches of each."""
+FrontValues = tuple[tuple[str, float], ...]  # names of both objectives, and a point's values
 
 
 FrontGap = Sequence[float | None]

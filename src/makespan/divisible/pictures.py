@@ -120,8 +120,7 @@ def of_sources(problem: DivisibleLoad, platform: Sources, schedule: Schedule | N
     )
 
 
-MOST_WORKERS, MOST_NODES = 20, 40
-"""Machines of a star and of a tree that are drawn; the others are counted."""
+MOST_WORKERS, MOST_NODES = 20, 40  # machines of a star, and of a tree, that are drawn
 
 
 def platform(problem: DivisibleLoad, schedule: Schedule | None = None, **_: Any) -> Diagram:

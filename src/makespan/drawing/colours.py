@@ -90,8 +90,7 @@ def ink_on(fill: str) -> str:
 
 
 Paint = tuple[str, str]  # what a colour means, and the colour
-MOST_WORDS = 14
-"""Words of a legend; of more groups, the first, or of ordered ones some between, are shown."""
+MOST_WORDS = 14  # words of a legend; of more, the first, or of ordered ones some between, are shown
 
 
 def paints(groups: Groups | None) -> list[Paint]:

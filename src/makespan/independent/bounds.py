@@ -41,8 +41,7 @@ FINEST = 20  # halvings of a second that are tried as a unit
 FEW = 1000
 MAX_PARTS = 1_000_000  # parts of a unit that loads of machines with whole speeds are multiples of
 MANY = 1_000_000
-MOST_PACKED, STEPS = 100_000, 50
-"""Tasks of which a packing is looked at, and bisections of its capacity."""
+MOST_PACKED, STEPS = 100_000, 50  # tasks of which a packing is looked at, and bisections
 CLEARLY = 1e-12  # the share by which sums of floats differ where the tasks do
 
 

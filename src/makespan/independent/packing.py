@@ -30,8 +30,7 @@ FIRST_BUDGET = 100
 SMALL_BUDGET = 400
 TASKS_A_TRY = 400
 """To fill a machine with some of so many tasks takes about as long as to pack a few anew."""
-TOGETHER = 40
-"""Tasks that are packed anew together: those of the longest machine and of a few others."""
+TOGETHER = 40  # tasks that are packed anew: those of the longest machine and of a few others
 MOST_MACHINES = 5
 
 Decide = Callable[[Group, Limits, int, int], "list[Group] | None"]

@@ -165,8 +165,7 @@ def checked_seeds(seeds: Any, mistakes: Mistakes) -> Sequence[int]:
 
 Source = Sequence[Instance] | Grid
 One = PathLike | Problem | Grid
-Instances = One | Iterable[One] | Mapping[str, PathLike | Problem]
-"""What an experiment is asked to solve."""
+Instances = One | Iterable[One] | Mapping[str, PathLike | Problem]  # what an experiment is to solve
 
 
 def sources_of(

@@ -20,8 +20,7 @@ from makespan.lab.experiment import Cell
 from makespan.lab.record import Record
 from makespan.lab.solving import Solver, row
 
-BEAT = struct.Struct("<qd")
-"""How many cells were begun, and when the last one was, by the monotonic clock."""
+BEAT = struct.Struct("<qd")  # how many cells were begun, and when the last was (monotonic clock)
 PATIENCE = 0.1  # seconds for which rows may wait to be sent with others
 
 

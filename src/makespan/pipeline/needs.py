@@ -6,8 +6,7 @@ from makespan.core.registry import Need, at_most, condition, one_of
 from makespan.pipeline.problem import Pipeline
 
 MOST_BITS = 62
-MOST_STATES = 4_000_000
-"""Entries of tables of stages and machines, with the work of a pass over them."""
+MOST_STATES = 4_000_000  # entries of tables of stages and machines, with the work of a pass
 
 
 def _more_than_period(problem: Pipeline) -> str | None:

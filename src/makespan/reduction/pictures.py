@@ -78,8 +78,7 @@ def _ends(problem: Reduction, schedule: Schedule, row: int, arrow: str) -> str:
 
 
 ROOTED = ("reduce", "broadcast", "gather", "scatter")  # collectives in which machine 1 is the root
-APART, ABREAST = 3.6, 3
-"""How far circles of machines stand apart, in radii, and how many stand side by side."""
+APART, ABREAST = 3.6, 3  # how far circles of machines stand apart, in radii, and how many abreast
 MOST_TREES = 6
 MOST_NODES = 120
 MOST_MACHINES = 12  # machines up to which the times between all of them are drawn

@@ -18,8 +18,7 @@ from makespan.studio.answers import ANSWERS, refuse_larger
 from makespan.studio.exercises import examples
 from makespan.studio.orders import GONE, Answer, Left, Notice, Order, Stop, Task, Warm, refused
 
-SPACE = 4 * 2**30
-"""Bytes of addresses beside those of memory: libraries map much that they never use."""
+SPACE = 4 * 2**30  # bytes of addresses beside those of memory: libraries map much unused
 PART = 0.5  # of what a process may hold, for one thing
 DONE = object()
 LARGE = {"size": 100, "machines": 8}

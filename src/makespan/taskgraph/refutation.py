@@ -31,8 +31,7 @@ from makespan.taskgraph.problem import TaskGraph
 
 LARGEST = 4_000  # tasks and edges up to which makespans are refuted, in plain Python
 MOST_DURATIONS = 200_000  # durations of tasks on machines up to which they are
-STEPS = 60_000
-"""Tasks and edges that are looked at in all, about, before the search for the least one stops."""
+STEPS = 60_000  # tasks and edges looked at in all, about, before the search for the least one stops
 ADDED = 100  # durations on machines that are added up in the time in which an edge is looked at
 ROUNDING, MARGIN = 1e-11, 1e-10
 """By how much, relative to it, a makespan is exceeded before that counts; and a bit more."""

@@ -144,8 +144,7 @@ FEWEST = 20
 SECONDS, PLAIN, MOST_PLAIN, AROUND = 1e-7, 5e-7, 5e-4, 1e-5
 """What a task or an edge takes in a scenario, in a compiled loop, and more in a plain one, of which
 there is so much at most; and what a scenario takes beside them."""
-PATIENCE = 10.0
-"""Seconds that judging takes where there is no limit; of a limit, the share ``RESERVED``."""
+PATIENCE = 10.0  # seconds that judging takes without a limit; of one, the share ``RESERVED``
 RESERVED = 0.3
 
 

@@ -31,11 +31,9 @@ VARIABLE = "MAKESPAN_COMPILE"
 MODES = ("now", "beside", "never")
 """Compile what is needed at once, whatever the limit; beside a solve with a limit; not at all."""
 
-SHARE = 0.15
-"""What part of its limit a solve may spend on compiling, besides: a limit is kept to a fifth."""
+SHARE = 0.15  # what part of its limit a solve may spend on compiling, which is kept to a fifth
 SLOWEST = 8.0  # seconds that a kernel takes at most
-PAUSE = 60.0
-"""Seconds between two starts of the process that fills a cache, which takes about as long."""
+PAUSE = 60.0  # seconds between starts of the process that fills a cache, which takes as long
 LOOK = 0.05  # seconds between two looks at the list on disk
 LARGEST = 2_000_000
 """Bytes of a problem that is handed to that process: a larger one is not solved once more there."""

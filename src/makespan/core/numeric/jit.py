@@ -50,8 +50,7 @@ forced: bool | None = None  # whether every loop is compiled, or none; None leav
 _kernels: dict[Any, float] = {}
 """Each kernel, and the CPU time of compiling it here, without that of the kernels it calls."""
 _parts: set[Callable[..., Any]] = set()
-_rented = 0.0
-"""Work of plain forms so far, by what a compiler is loaded for: from 1 on, one is bought."""
+_rented = 0.0  # work of plain forms so far, by what a compiler is loaded for: at 1, one is bought
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-received: list[int] = []
-"""The signals that asked this process to stop, in the order of their arrival."""
+received: list[int] = []  # the signals that asked this process to stop, as they arrived
 
 
 def terminate(number: int, _frame: Any) -> None:

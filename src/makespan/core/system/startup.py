@@ -17,12 +17,10 @@ from typing import Any
 
 from makespan.core.errors import MissingExtra
 
-Watcher = Callable[[str | None], None]
-"""Called with what begins (``"compiling"``), and with None when it ends."""
+Watcher = Callable[[str | None], None]  # called with what begins (``"compiling"``), None as it ends
 
 clock: Callable[[], float] = time.monotonic  # what limits and start-up are measured by
-LONGEST = 30.0
-"""Seconds that a fork waits for other threads: what one compiles or imports is locked."""
+LONGEST = 30.0  # seconds that a fork waits for others: what one compiles or imports is locked
 
 _lock = RLock()
 _ended = Condition(_lock)

@@ -29,8 +29,7 @@ SHARE, ENOUGH = 0.3, 2.0
 HALF = 0.5  # of the time that is left: for the first of two programmes of the same chunks
 MAX_PAIRS = 120  # pairs of a slot and a worker up to which there are slots
 A_PAIR = 3.3e-6  # seconds that writing the programme takes for each pair of workers
-FEW, MANY = 16, 200
-"""Workers up to which it is tried, and up to which where nothing else bounds what is asked."""
+FEW, MANY = 16, 200  # workers up to which it is tried, and where nothing else bounds what is asked
 
 
 def _beyond_reach(problem: DivisibleLoad) -> str | None:

@@ -16,8 +16,7 @@ from makespan.core.numeric.sorting import least_of
 from makespan.divisible.model.platform import Star
 
 BLOCK = 30_000  # workers whose shares are computed at a time
-FEW = (3 * BLOCK, 12 * BLOCK)
-"""How many workers, the cheapest, are asked for their shares before all are."""
+FEW = (3 * BLOCK, 12 * BLOCK)  # how many, the cheapest, are asked for their shares before all are
 RETURNS = (
     "least of: the star theorem with compute costs w + d, the same in reverse, and with one port "
     "load / max{sum x_i : (c_i + w_i + d_i) x_i <= 1, sum (c_i + d_i) x_i <= 1}"

@@ -7,8 +7,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats
 from makespan.divisible.problem import DivisibleLoad
 
-MAX_STAGGERED = 200
-"""Workers up to which the order of the first chunks is looked at: it costs O(n^2)."""
+MAX_STAGGERED = 200  # workers up to which the order of first chunks is looked at: O(n^2)
 PRICES = 24
 ZOOMS = 3
 STEPS = 60

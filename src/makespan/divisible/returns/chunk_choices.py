@@ -99,8 +99,7 @@ def _order(place: tuple[int, ...] | None) -> Integers | None:
 
 
 WHOLE = 1e-6  # units: chunks may be so little more than a whole number of them
-LEAST_CAP = 1e-4
-"""Of the load: caps are no less, lest what HiGHS lets a row be broken by is worth a choice."""
+LEAST_CAP = 1e-4  # of the load: no cap is less, lest what HiGHS lets a row be broken by matters
 
 
 def caps(terms: Terms, able: NDArray[np.bool_], horizon: float) -> Floats:
@@ -180,8 +179,7 @@ def without_uplink(problem: DivisibleLoad) -> DivisibleLoad:
     return replace(problem, platform=star.changed(send_per_unit=send, master=freed))
 
 
-A_FACTOR = 40.0
-"""Bytes for each pair of variables: vectors of factors, and sums of them, of all at a time."""
+A_FACTOR = 40.0  # bytes for each pair of variables: vectors of factors, and sums of them
 
 
 class ChunkChoices:

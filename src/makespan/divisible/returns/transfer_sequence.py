@@ -19,8 +19,7 @@ from makespan.divisible.model.plan import Plan, computed
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing.dispatch import at_a_time
 
-Behind = tuple[int, ...]
-"""For each of the first chunks, the chunk behind whose reception it is computed."""
+Behind = tuple[int, ...]  # for each first chunk, that behind whose reception it is computed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,8 +31,7 @@ from makespan.divisible.returns.transfer_sequence import (
 )
 from makespan.divisible.timing import timed
 
-MAX_AT_ONCE = 6_000
-"""Transfers up to which the linear programme is tried however little time is left."""
+MAX_AT_ONCE = 6_000  # transfers up to which the programme is tried however little time is left
 SECONDS = 1e-3
 """A transfer, of what has to be left for longer ones: HiGHS looks at the clock late in them."""
 

@@ -22,8 +22,7 @@ WORK = 300_000_000  # chunks that the compiled search sizes
 SLICE = 4_000_000  # chunks between two looks at the clock
 SLOWER = 300  # how much slower the search is where nothing is compiled: it then tries fewer
 STEP = 150  # chunks that the rest of a step costs as much as
-PHASES = (3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 0.0)
-"""By how much a neighbour may be worse and still be taken, in turn."""
+PHASES = (3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 0.0)  # how much worse a neighbour may be, in turn
 SEEDS = 3
 MAX_CHUNKS = 20_000
 WORSE_ROUNDS = 4

@@ -55,8 +55,7 @@ class Sheet:
     height: float
     left: float
     top: float
-    legend: tuple[tuple[float, float, str, str], ...]
-    """x, y, word, and the colour, ``bold`` or ``dashed``."""
+    legend: tuple[tuple[float, float, str, str], ...]  # x, y, word; colour, ``bold`` or ``dashed``
 
     @classmethod
     def of(cls, diagram: Diagram, *, titled: bool = True) -> Sheet:

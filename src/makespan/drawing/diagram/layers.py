@@ -16,8 +16,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 
-MOST_BENDS = 8000
-"""Places at which long edges pass layers; the longest edges beyond them are drawn straight."""
+MOST_BENDS = 8000  # places where long edges pass layers; of more, the longest are drawn straight
 SWEEPS = 12
 STIFF = 6.0  # how much more the bends of one edge keep in line than boxes do
 

@@ -19,8 +19,7 @@ from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import executable, reductions_of, segment_count, sends_of
 
 NO_MESSAGE = -1
-AT_ONCE = 64
-"""Messages that a rank looks for at a time: the first ones of its table that have not come."""
+AT_ONCE = 64  # messages that a rank looks for at a time, the first of its table that are to come
 
 
 class Receive(NamedTuple):

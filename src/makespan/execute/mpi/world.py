@@ -109,8 +109,7 @@ def attached(
     return of
 
 
-private = attached(lambda comm: comm.Dup(), lambda own: own.Free())
-"""Return a duplicate of a communicator."""
+private = attached(lambda comm: comm.Dup(), lambda own: own.Free())  # a duplicate of a communicator
 
 
 def on_root(comm: Any, task: Callable[[], Value]) -> Value:

@@ -16,8 +16,7 @@ from makespan.independent.packing import least_capacity
 from makespan.independent.problem import IndependentTasks
 
 MAX_MACHINES, MAX_TASKS = 200, 5_000
-ARCS_FROM = 3200
-"""The budget of fillings at which a flow is asked as well, for half of the time left."""
+ARCS_FROM = 3200  # the budget of fillings at which a flow is asked, too, for half of the time left
 
 
 def _few(problem: IndependentTasks) -> str | None:
@@ -80,8 +79,7 @@ def arc_flow(problem: IndependentTasks, control: Control) -> Solution:
 
 MAX_ARCS, MAX_LOADS = 12_000, 60_000
 """Arcs of a programme, and loads that are reached before those without an end are left out."""
-REFUTED = 0.5
-"""Of the least number of tasks left out, a whole number: a bound above this is one above 0."""
+REFUTED = 0.5  # of the tasks left out, a whole number: a bound above this is one above 0
 
 Arc = tuple[int, int]  # a load, and the duration of the task that is added
 

@@ -13,12 +13,10 @@ from makespan.core.system.memory import claim
 from makespan.partition.model.allowed_counts import Allowed
 
 WIDEST = 1 << 26  # sums in a wider range are kept in dictionaries, not in arrays
-SMALL = 20_000
-"""Up to this many entries times sums, a plain loop is quicker than loading a compiled one."""
+SMALL = 20_000  # entries times sums up to which a plain loop is quicker than loading another
 BUDGET = 4_000_000  # after this many extended sums the clock is read
 ENTRY = 200  # bytes of a sum in a dictionary
-POOL = 4.0
-"""Entries are collected up to this multiple of the limit, so that the table is seldom read."""
+POOL = 4.0  # entries are collected up to this multiple of the limit: the table is seldom read
 GROWTH = 2.0
 
 

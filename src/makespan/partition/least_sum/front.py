@@ -104,8 +104,7 @@ def _reduced_or_none(
     return None if found is None else found.entries
 
 
-BISECTED_UP_TO = 64
-"""Up to so many points gaps are halved once; else they are closed from their ends."""
+BISECTED_UP_TO = 64  # up to so many points gaps are halved once; else closed from their ends
 SHARE_OF_AN_END = 0.4  # what part of the time left the search for an end may take
 
 

@@ -18,8 +18,7 @@ from makespan.pipeline.problem import Pipeline
 from makespan.pipeline.state_space import Costs
 
 CLOSE = 1e-6  # the relative distance of bounds from which only the value itself is tried
-NEARLY = 0.981
-"""The share of the best value that is to be undercut first: where nothing does, that bounds."""
+NEARLY = 0.981  # the share of the best value to be undercut first: if nothing does, that bounds
 NO_PLAN = "no interval mapping keeps within memory and limits"
 
 

@@ -23,8 +23,7 @@ TIMED = 1_000_000  # sends in a run
 STALE = 60  # runs that were of no use, before it is given up
 SHARE = 0.5  # of the time that is left, where exact search follows
 FEW_RUNS = {"restarts": 20, "rebuilds": 0}
-MOST_LATER = 0.1
-"""By what part plans that are gone on from may end later than the best one, at most."""
+MOST_LATER = 0.1  # by what part plans that are gone on from may end later than the best, at most
 
 
 @register(

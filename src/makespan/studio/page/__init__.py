@@ -16,8 +16,7 @@ TYPES = {
     ".html": "text/html",
     ".json": "application/json",
 }
-OWN_START = "page.js"
-"""The script that starts the page of a plan; the studio has a start of its own."""
+OWN_START = "page.js"  # the script that starts a plan's page; the studio has a start of its own
 
 
 @cache

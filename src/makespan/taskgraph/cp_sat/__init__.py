@@ -26,10 +26,8 @@ NO_PLAN = "no plan keeps the limits: CP-SAT's complete search, with and without 
 COARSE, FINE = 2**30, 2**40
 """The longest makespan in units: first few, then, for times that are rounded, without presolve."""
 WORKERS = 8  # their variety proves more, even on two cores
-FEW = 3
-"""Units between bound and plan from which it is asked, for each, whether a plan ends by then."""
-FROM, TURN = 0.6, 0.3
-"""The share of the time left for that, and of it that of each turn but the last."""
+FEW = 3  # units between bound and plan from which it is asked whether a plan ends by each
+FROM, TURN = 0.6, 0.3  # share of the time left for that, and of it that of each turn but the last
 PROVES = (
     "CP-SAT's complete search over times that are exact or rounded down: where it rules out "
     "whatever is shorter than the plan, timed in seconds"

@@ -53,8 +53,7 @@ def steps_of_cores(problem: TaskGraph) -> int:
     return len(problem.dag) * int(problem.cores.max()) if problem.is_rigid else 0
 
 
-COMPILE_FROM = 300_000
-"""Tries of a task on a machine, and edges, from which loading a compiler pays off."""
+COMPILE_FROM = 300_000  # tries of a task on a machine, and edges, from which compiling pays off
 
 
 def is_compiled(problem: TaskGraph) -> bool:

@@ -188,8 +188,7 @@ def common_fit(occupied: list[Gaps], earliest: float, length: float) -> float:
 
 QUICK = 20_000  # tries of a task, and hops of its data, that are made even when the time is up
 SLICE = 500_000  # tries of a task on a core between two looks at the clock
-SECONDS_APPENDED = 1e-7
-"""What a task or an edge takes where the time is up, and its row in the plan."""
+SECONDS_APPENDED = 1e-7  # what a task or edge takes where the time is up, and its row
 
 Aim = Literal["end", "start"]
 

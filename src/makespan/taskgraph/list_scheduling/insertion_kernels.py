@@ -23,8 +23,7 @@ Blocks = NDArray[np.int32]
 BLOCK = 64
 NONE: Any = np.int64(-1)
 """An index: -1 alone is a type of its own, for which what takes it would be compiled, too."""
-PADDING = 1e-14
-"""Share of its end by which a gap is taken to be longer: sums round, and no gap may be missed."""
+PADDING = 1e-14  # of its end: a gap is taken to be longer, as sums round, lest one is missed
 
 
 @kernel

@@ -25,8 +25,7 @@ FEW, MANY = 2_000, 500_000
 MAX_STEPS = 200_000_000
 SLICE = 2_000_000
 MIN_REACH, MAX_REACH = 0.003, 0.1
-REACH_SAMPLED = 0.006
-"""By which share a plan may get longer at first where many scenarios give its value."""
+REACH_SAMPLED = 0.006  # how much longer a plan may get at first, if many scenarios give its value
 
 
 def steps_of_a_move(problem: TaskGraph) -> int:
@@ -121,8 +120,7 @@ def reach_of(moves: int, count: int) -> float:
 
 
 SHARES = (1.0, 0.3, 0.1, 0.0)  # of the tasks, how many may change machines, in turn
-ROUNDS, PATIENCE = 40, 2 * len(SHARES)
-"""The rounds in all, and those in a row that lead to no better plan."""
+ROUNDS, PATIENCE = 40, 2 * len(SHARES)  # rounds in all, and in a row without a better plan
 SECONDS_A_STEP = 4e-7
 """What a task or an edge takes in a round besides insertion, which ends when the time is up."""
 

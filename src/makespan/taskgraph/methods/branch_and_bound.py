@@ -22,8 +22,7 @@ from makespan.taskgraph.model.dag import rows_of
 from makespan.taskgraph.problem import TaskGraph
 
 MAX_TASKS = 12
-MAX_TRIES = 5_000
-"""Tries of a task on a machine: some milliseconds, less than building a model takes."""
+MAX_TRIES = 5_000  # tries of a task on a machine: less than building a model takes
 
 
 @register(
