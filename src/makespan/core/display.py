@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NUMBER = re.compile(r"([-+<]? ?\d[\d.,e+-]*( \S{1,2})?|inf|nan|)$")
 """What a cell holds that is a number, perhaps with its unit, or nothing."""
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # the beginnings of what spreadsheets take for formulas
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # so begins what spreadsheets take for a formula
 
 Cell = str | int | float | bool | None
 
