@@ -271,9 +271,9 @@ def even_out(
     """Exchange items between the longest group and others until none helps, or it is ``enough``.
 
     One item for one or none, then two for two or one, or one for two, then one each around three
-    groups. ``fits`` knows the groups; ``note`` gets each exchange, and the sums before and after.
-    Complexity: O(s log s) for two groups of s items. Source: Finn and Horowitz 1979 (moves), França
-    et al. 1994 (swaps), Thompson and Psaraftis 1993 (around several groups).
+    groups. ``note`` gets each exchange, and the sums before and after. Complexity: O(s log s) for
+    two groups of s items. Source: Finn and Horowitz 1979 (moves), França et al. 1994 (swaps),
+    Thompson and Psaraftis 1993 (around several groups).
     """
     search = _Exchanges(weights, groups, limits, fits)
     while search.ranking and search.ranking[-1][0] > enough and not expired():

@@ -221,15 +221,11 @@ def search(
 ) -> Found:
     """Search ``model`` until it is solved or ``control`` has expired.
 
-    The progress callback of ``control`` is called in this thread; ``in_seconds`` gives what the
-    objective stands for, None: nothing is reported. ``settings`` are further parameters of CP-SAT,
-    by their names; values of repeated ones are tuples. ``enough`` is asked with the incumbent and
-    the bound whether to stop sooner. ``presolve``: the model is simplified first. With intervals,
-    the presolve of CP-SAT 9.15 has been seen to find feasible models infeasible from sums of about
-    2^31 on.
-
-    The search runs in a thread of its own while this one polls: Python delivers Ctrl-C only to the
-    main thread, between its own steps.
+    ``in_seconds`` gives what the objective stands for, to report progress; ``settings`` are further
+    parameters of CP-SAT, those of repeated ones tuples; ``enough`` is asked with the incumbent and
+    the bound whether to stop. With intervals, the ``presolve`` of CP-SAT 9.15 has been seen to find
+    feasible models infeasible from sums of about 2^31 on. The search runs in a thread of its own
+    while this one polls: Python delivers Ctrl-C only to the main thread, between its own steps.
     """
     cp_model = library()
     if control.expired():

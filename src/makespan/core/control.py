@@ -94,9 +94,8 @@ class Control:
     def claim(self, seconds: float, what: str) -> None:
         """Refuse what can't be stopped and would end too late, before it is begun.
 
-        ``seconds``: how long it takes, estimated from the sizes of the input. ``what``: what takes
-        them, for the message: ``"the programme of 1,000 workers"``. Raises TooLarge if that is more
-        than the limit leaves, and :data:`GRACE` seconds.
+        ``what`` takes the ``seconds``, for the message: ``"the programme of 1,000 workers"``.
+        Raises TooLarge if these are more than the limit leaves, and :data:`GRACE` seconds.
         """
         left = self.remaining
         if left is not None and seconds > left + GRACE:

@@ -26,10 +26,9 @@ FEWER = 0.8
 def notes(problem: DivisibleLoad, schedule: Schedule) -> tuple[str, ...]:
     """Return a note where several rounds end at least 5 % before a plan of one round.
 
-    The rounds serve the plan's workers, or the first of them, in the plan's order, and are sized
-    so that nobody waits (Benoit 2016, multi-round scheduling); where chunks take longer beyond
-    some size, they have equal parts of the plan's. What they reach is the end of a plan, not an
-    estimate. Complexity: O(rounds of n chunks), a few dozen times.
+    The rounds serve the plan's workers, or the first of them, in its order, and are sized so that
+    nobody waits (Benoit 2016, multi-round scheduling); where chunks take longer beyond some size,
+    they are equal parts of the plan's. Complexity: O(rounds of n chunks), a few dozen times.
     """
     if not problem.is_star or problem.rounds != 1 or not 0 < len(problem.star) <= MAX_WORKERS:
         return ()

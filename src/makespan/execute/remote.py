@@ -248,12 +248,11 @@ def work(
 
     So many ``parts`` of it are called side by side. Each takes the next item until none is left or
     the rest is taken back (:func:`taken_back`); where ``batched``, its share at once. ``inputs`` is
-    what the futures in the items hold. Returns the first and the last but one of the items in each
-    row of them, the results, what failed, when the worker's clock showed the start and the end, and
-    the seconds of each item where it is computed alone, as 32-bit floats. The items beside one that
-    fails are computed all the same. Results that leave the process are plain or :class:`Pickled`:
-    what can't be pickled never meets a connection of Dask's, which would be out of step from then
-    on.
+    what the futures in the items hold. Returns the rows of items, the results, what failed, when
+    the worker's clock showed the start and the end, and the seconds of each item computed alone, as
+    32-bit floats. The items beside one that fails are computed all the same. Results that leave the
+    process are plain or :class:`Pickled`: what can't be pickled never meets a connection of Dask's,
+    which would be out of step from then on.
     """
     recipe = _function(function) if isinstance(function, bytes) else function
     start, seconds = time.time(), array("f")

@@ -40,11 +40,9 @@ def html(
     problem: Problem | None = None,
     beside: Result | Schedule | None = None,
 ) -> str:
-    """Return a plan as one self-contained HTML page.
+    """Return a plan as one self-contained HTML page; raise InputError if nothing can be drawn.
 
-    ``result_or_schedule``: a result, or a schedule alone. ``problem``: the problem of a schedule
-    that comes alone, as for :func:`makespan.plot`. ``beside``: a second result or schedule, drawn
-    below the first on the same time axis. Raises InputError if there is nothing that can be drawn.
+    ``beside`` is a second result or schedule, drawn below the first on the same time axis.
     """
     if not isinstance(result_or_schedule, Schedule):
         problem = result_or_schedule.problem
@@ -267,12 +265,10 @@ def picture_file(
     width: float | None = None,
     landscape: bool = False,
 ) -> str | bytes:
-    """Return what stands in the file of a picture of a plan or a problem.
+    """Return what stands in the file of a picture of a plan or a problem; a page has all views.
 
-    ``thing``, ``problem``, ``view``, ``by``, ``fold``: those of :func:`plot`; a page has all views.
-    ``suffix``: ``.svg``, ``.png``, ``.pdf`` or ``.html``; for plans also ``.trace.json``.
-    ``beside``: a second plan for a page. ``width``, ``landscape``: inches from left to right, and
-    whether layers stand side by side. Raises InputError if there is no such picture.
+    ``suffix``: ``.svg``, ``.png``, ``.pdf`` or ``.html``; for plans also ``.trace.json``. ``width``
+    is in inches. Raises InputError if there is no such picture.
     """
     if width is not None and not 0.5 <= width <= LARGEST:
         raise InputError(f"width: {width:g} is not allowed; it is from 0.5 to {LARGEST:g} inches")

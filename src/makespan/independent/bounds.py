@@ -46,18 +46,14 @@ CLEARLY = 1e-12  # the share by which sums of floats differ where the tasks do
 
 
 def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:
-    """Return lower bounds on the makespan.
+    """Return lower bounds on the makespan, in O(n log n), of a table O(n m).
 
     The average load and the longest task hold with preemption too, and their maximum is then the
     optimum. Without it, the average of whole durations is rounded up, and some r machines run at
-    least r (k + 1) of the k m + r longest tasks.
-
-    A task also waits for its release, and what tasks must leave at a release t, however fast they
-    run before, is shared after it.
-
-    Of machines that differ: the sum and the longest of the tasks, each where it is fastest; of
-    uniform ones also the k longest tasks on the k fastest machines, and all tasks on all.
-    Complexity: O(n log n), of a table O(n m).
+    least r (k + 1) of the k m + r longest tasks. A task also waits for its release, and what tasks
+    must leave at a release t, however fast they run before, is shared after it. Of machines that
+    differ: the sum and the longest of the tasks, each where it is fastest; of uniform ones also the
+    k longest tasks on the k fastest machines, and all tasks on all.
     """
     if problem.limited:
         return (*_from_the_start(problem), *_of_counts(problem))

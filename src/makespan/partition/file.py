@@ -171,11 +171,10 @@ def read_beside(data: Mapping[str, Any], folder: Path, within: PathLike | None =
 def from_csv(path: PathLike, *, tasks: int | None = None, **parts: Any) -> Partition:
     """Build a problem from a CSV file of measurements: ``resource,count,time[,energy]``.
 
-    ``path``: one line per resource and count that was measured; an empty time forbids the count.
-    ``tasks``: how many tasks are to be split. ``**parts``: ``interpolation`` and ``granularity``
-    (see :class:`Samples`; without them only the measured counts are allowed), and the other parts
-    of a :class:`Partition`. Raises FileError or ProblemError with every mistake found, each with
-    its line or place.
+    There is a line per resource and count that was measured; an empty time forbids the count.
+    ``parts`` are ``interpolation`` and ``granularity`` (see :class:`Samples`; without them only the
+    measured counts are allowed), and those of a :class:`Partition`. Raises FileError or
+    ProblemError with every mistake found.
     """
     if tasks is None:
         text = "is missing; a CSV file holds the costs alone, so say how many tasks there are"

@@ -123,11 +123,9 @@ def in_order(
 ) -> Schedule | None:
     """Return the earliest schedule of sends, which every machine makes in the order of the rows.
 
-    ``arrivals``: the rows in the order in which receivers take them; None: in the order of the
-    rows, which is also taken where no start times were found that keep to both orders.
-    ``entering``: by when shared links, a column each, take every send before others, with
-    ``arrivals``; None: in the order of the rows. Returns None where a segment is sent on before it
-    is there.
+    ``arrivals``: the rows as receivers take them; None, or where no start times keep to both
+    orders: in the order of the rows. ``entering``: by when shared links, a column each, take every
+    send before others. Returns None where a segment is sent on before it is there.
     """
     costs = costs_of(problem, sends)
     by_start = np.arange(len(sends))

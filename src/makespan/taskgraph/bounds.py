@@ -51,9 +51,8 @@ def bounds(problem: TaskGraph) -> tuple[Bound, ...]:
     All hold with copies of tasks too. Longest path: whichever copy of a task ends first has waited
     for some copy of each predecessor. Area: every task is executed at least once. Forced
     communication: no copy of a predecessor ends before that predecessor's bound, and its data come
-    over the network, or a copy of it is executed on the machine before the task.
-
-    Where transfers wait, up to some thousand tasks and edges, shorter makespans are refuted, too
+    over the network, or a copy of it is executed on the machine before the task. Where transfers
+    wait, up to some thousand tasks and edges, shorter makespans are refuted, too
     (:mod:`makespan.taskgraph.refutation`). Complexity: O(n m + e), compiled for large graphs.
     """
     if problem.given.machine_of is not None:

@@ -20,14 +20,12 @@ from makespan.taskgraph.problem import TaskGraph
 def weights(
     problem: TaskGraph, w1: float | None = None, w2: float | None = None
 ) -> tuple[Floats, Floats]:
-    """Return what tasks and edges count on a path.
+    """Return what tasks and edges count on a path, given the weights of a unit of work and of data.
 
-    ``w1`` is the weight of a unit of work; None: a task counts its mean seconds over the machines
-    that can execute it. ``w2`` is that of a unit of data; None: an edge counts its mean seconds
-    over the pairs of different machines. On machines and links of speed 1 without set-ups, None and
-    1 are the same. Source: PB165,
-    "Priority pro plánování seznamem": the length of a path is ``w1 Σ p_j + w2 Σ size``. Raises
-    MethodError if a weight is not a number, or negative.
+    By default a task counts its mean seconds over the machines that can execute it, and an edge
+    over the pairs of different machines; on machines and links of speed 1 without set-ups, 1 is the
+    same. Source: PB165, "Priority pro plánování seznamem": the length of a path is ``w1 Σ p_j + w2
+    Σ size``. Raises MethodError if a weight is not a number, or negative.
     """
     dag, network = problem.dag, problem.network
     for name, weight in (("w1", w1), ("w2", w2)):

@@ -30,11 +30,11 @@ def _refuse_closed(name: PathLike) -> None:
 
 
 def read_text(path: PathLike, *, pipes: bool = False) -> str:
-    """Return the text of a file in UTF-8, with or without a byte order mark.
+    """Return the text of a file in UTF-8, with or without a byte order mark; ``"-"`` is standard
+    input.
 
-    ``path``: a file; ``"-"`` is the standard input. ``pipes``: whether a pipe may be read, too, as
-    a path that the user gave can be one (``/dev/stdin``, process substitution). Devices and sockets
-    are never read. Raises FileError naming the file and what is wrong with it.
+    ``pipes``: a pipe may be read, too, as a path of the user's can be one (``/dev/stdin``, process
+    substitution). Devices and sockets are never read. Raises FileError naming the file.
     """
     name, data = shown_path(path), read_bytes(path, LARGEST, pipes=pipes)
     try:

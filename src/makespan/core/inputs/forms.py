@@ -272,10 +272,8 @@ def mistakes_at(found: Iterable[tuple[tuple[str | int, ...], str]]) -> Validatio
 
 
 def validated(form: type[Model], data: Any, *, place: str = "") -> Model:
-    """Return ``data`` as a ``form``.
+    """Return what was read from a file as a ``form``; ``place`` is where it stands, for messages.
 
-    ``form``: a subclass of :class:`Form`. ``data``: what was read from a file: dictionaries, lists,
-    texts, numbers. ``place``: where ``data`` stands, to begin the places of the mistakes with.
     Raises ProblemError with every mistake, such as ``platform.workers[2].send.per_unit: -1.0 is
     negative; a cost per unit is 0 or more seconds``.
     """

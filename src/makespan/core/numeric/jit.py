@@ -143,11 +143,9 @@ def pays(
 
     For what is written twice, in NumPy for small inputs and as a kernel; else see :class:`Loop`.
     ``of`` are the names of a kernel, or the kind that has it: one must be on disk where a limit
-    leaves no time to compile (:mod:`~makespan.core.numeric.first_use`).
-
-    Where much small work comes along, a compiler is loaded when plain forms have taken as long as
-    that takes: at most twice the time of who knows what will come (Karlin, Manasse, Rudolph and
-    Sleator 1988).
+    leaves no time to compile. Where much small work comes along, a compiler is loaded when plain
+    forms have taken as long as that takes: at most twice the time of who knows what will come
+    (Karlin, Manasse, Rudolph and Sleator 1988).
     """
     global _rented
     if forced is not None:

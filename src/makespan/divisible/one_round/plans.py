@@ -25,11 +25,10 @@ REFEREED = 1e-9
 
 
 def solve_linear(problem: DivisibleLoad, order: Integers, *, keep_all: bool) -> Solution:
-    """Return the optimal solution of a linear star for the given order of service.
+    """Return the optimal solution of a linear, one-round star with a given master, served in
+    ``order``.
 
-    ``problem``: a linear, one-round problem with a given master. ``order``: the workers in the
-    order of service. ``keep_all``: whether the order is known to use every worker, so that equal
-    finish is optimal.
+    ``keep_all``: the order is known to use every worker, so that equal finish is optimal.
     """
     plan = linear_plan(problem, order, problem.star.send_per_unit, keep_all=keep_all)
     return plan if isinstance(plan, Solution) else as_optimal(problem, plan)
@@ -174,14 +173,12 @@ def with_returns(problem: DivisibleLoad, plan: Plan, otherwise: str = "fifo") ->
 
 
 def with_everyone(problem: DivisibleLoad, plan: Plan) -> Plan:
-    """Return the plan with an empty chunk for every worker that it leaves out.
+    """Return a plan of one round without returns with an empty chunk for every worker that it
+    leaves out.
 
-    ``problem``: one round without returns, its master given. ``plan``: at most one chunk a worker.
-
-    An empty chunk pays its fixed costs: before the others it delays them, behind them it may end
-    last itself. The workers with the longest fixed costs of computing are served first (Jackson's
-    rule); how many of them stand before the others is tried. In a given order each has its place. A
-    heuristic. Complexity: O(n^2) for n workers.
+    Before the others it delays them by its fixed costs, behind them it may end last itself. The
+    workers with the longest fixed costs of computing are served first (Jackson's rule); how many of
+    them stand before the others is tried. In a given order each has its place. A heuristic, O(n^2).
     """
     idle = np.setdiff1d(np.arange(len(problem.star)), plan.worker)
     if not len(idle):

@@ -61,11 +61,10 @@ class SlotProgramme:
 def build(
     problem: DivisibleLoad, *, second: float, unit: float, relaxed: bool = False
 ) -> SlotProgramme:
-    """Build the programme of a one-round, one-port problem without returns.
+    """Build the programme of a one-round, one-port problem with a given master and without returns.
 
-    ``problem``: with a given master; memory, release times, deadlines, budget, a fixed order, whole
-    units and ``use="all"`` are constraints of the programme. ``second``, ``unit``: seconds and
-    units of load that count as 1 in the programme. ``relaxed``: whether the choices may be
+    Memory, windows, budget, a fixed order, whole units and ``use="all"`` are constraints of it. So
+    many seconds and units of load count as 1 in the programme. ``relaxed``: choices may be
     fractions.
     """
     star = problem.star

@@ -38,11 +38,11 @@ WORSE_ROUNDS = 20
 def uniform_rounds(
     star: Star, load: float, most: int = MAX_ROUNDS, control: Control | None = None
 ) -> Plan | None:
-    """Return the plan with the number of rounds that the model predicts to be best.
+    """Return the plan with the number of rounds, at most ``most``, that the model predicts to be
+    best.
 
-    ``star``: all costs per unit are positive. ``load``: units. ``most``: the most rounds.
-    ``control``: keeps a log of the numbers of rounds that are tried. None where every number of
-    rounds would need a negative chunk. Complexity: O(rounds tried^2), and the chunks of the best.
+    Costs per unit are positive. None where every number would need a negative chunk. Complexity:
+    O(rounds tried^2), and the chunks of the best.
     """
     order = _selected(star)
     best: tuple[float, Floats] | None = None

@@ -47,9 +47,8 @@ def add_prices(
 ) -> None:
     """Add the rows of a budget, and, where the least price is sought, the price.
 
-    ``served``, ``amounts``, ``busy``: of each worker, rows of factors: whether it takes part, its
-    load, its seconds of work. ``end``: the factors of the end of the plan. ``must``: whether each
-    worker has to take part.
+    Rows of factors say whether each worker is ``served``, its load, its seconds of work, and the
+    ``end`` of the plan.
     """
     if not terms.by_price and not np.isfinite(terms.budget):
         return

@@ -208,14 +208,12 @@ class TransferProgramme:
 def size_by_programme(
     problem: DivisibleLoad, sequence: Integers, control: Control, transfers: ArrayLike | None = None
 ) -> tuple[Sized | None, Verdict]:
-    """Return the best amounts for a sequence of chunks, and how their programme ended.
+    """Return the best amounts for the workers of a sequence of chunks, and how their programme
+    ended.
 
-    ``problem``: a star with a load and ``ports`` 1 or 2; its deadline is a limit. ``sequence``: the
-    worker of each chunk. ``transfers``: the order of transfers: ``k`` sends chunk k, ``-1 - k``
-    returns it. None: all sends.
-
-    A master with a start-up is tried at work and idle, unless the plan ends so late that an idle
-    one would gain from its help.
+    The deadline of a problem is a limit. Of the ``transfers``, ``k`` sends chunk k, ``-1 - k``
+    returns it; None: all sends. A master with a start-up is tried at work and idle, unless the plan
+    ends so late that an idle one would gain from its help.
     """
     terms = Terms.of(problem)
     if problem.deadline is not None:

@@ -86,11 +86,11 @@ class Task:
 def search(
     task: Task, orders: tuple[Integers, ...], control: Control, effort: float = 1.0
 ) -> tuple[Integers, bool] | None:
-    """Return the best sequence found and whether more could be searched; None if no round-robin
-    has a plan.
+    """Return the best sequence and whether more could be searched; None if no round-robin has a
+    plan.
 
-    ``task``: what is searched for. ``orders``: orders of all workers, to serve their first m in
-    turn. ``effort``: how long to search, as a factor.
+    ``orders`` are of all workers, to serve their first m in turn; ``effort`` is a factor on how
+    long.
     """
     seeds = sorted(_round_robins(task, orders, control), key=lambda seed: seed[0])
     if not seeds:

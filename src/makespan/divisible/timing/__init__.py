@@ -29,11 +29,10 @@ from makespan.divisible.timing.one_pass import is_single_round, laid_out, single
 
 
 def timed(problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | None = None) -> Schedule:
-    """Return the earliest schedule of a plan.
+    """Return the earliest schedule of a plan, in which an empty chunk pays its fixed costs, too.
 
-    ``plan``: the decisions. Every chunk of it pays its fixed costs, also an empty one. ``behind``:
-    for each chunk, the chunk of the same worker behind whose reception it is computed; None: behind
-    its own. It matters without a front end. Complexity: O(chunks), in one pass where each worker
+    ``behind``, which matters without a front end, are the chunks of the same worker behind whose
+    reception each is computed; None: its own. Complexity: O(chunks), in one pass where each worker
     gets one and all are sent before returns.
     """
     if is_single_round(problem, plan) and not problem.star.beyond:
@@ -47,10 +46,10 @@ def timed(problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | None = Non
 def timed_sources(
     problem: DivisibleLoad, source: Integers, worker: Integers, amount: Floats, own: Floats
 ) -> Schedule:
-    """Return the earliest schedule of chunks of several sources.
+    """Return the earliest schedule of chunks of several sources, and of what each computes itself.
 
-    ``source``, ``worker``, ``amount``: of each chunk, in an order in which each port sends and
-    receives, and workers compute. ``own``: units that each source computes. Complexity: O(chunks).
+    Each port sends and receives, and workers compute, in the order of the chunks. Complexity:
+    O(chunks).
     """
     return _earliest(problem, *rows_of_chunks(problem, source, worker, amount, own))
 
@@ -261,12 +260,11 @@ def timed_tree(
     levels: Levels | None = None,
     factors: Floats | None = None,
 ) -> Schedule:
-    """Return the earliest schedule of a tree.
+    """Return the earliest schedule of a tree, given the units that each node computes, in O(n).
 
-    ``amount``: units that each node computes. ``levels``: the nodes in the order of service, by
-    link cost where it is left out; children whose subtree gets nothing are left out. ``factors``:
-    factors on durations: of the message to each node (row 0) and of its computation (row 1).
-    Complexity: O(n).
+    ``levels`` are the nodes in the order of service, by link cost where left out; children whose
+    subtree gets nothing are left out. ``factors`` are on the message to each node (row 0), and on
+    its computation.
     """
     tree = problem.tree
     levels = tree.levels if levels is None else levels

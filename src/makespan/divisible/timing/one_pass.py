@@ -34,11 +34,10 @@ def is_single_round(problem: DivisibleLoad, plan: Plan) -> bool:
 def single_round(
     problem: DivisibleLoad, plan: Plan, back: Integers, own_seconds: float
 ) -> Schedule:
-    """Return the earliest schedule of such a plan: sends, computations, returns, the master's.
+    """Return the earliest schedule of such a plan (:func:`is_single_round`): sends, work, returns.
 
-    ``problem``, ``plan``: see :func:`is_single_round`. ``back``: the chunks whose results return,
-    in that order. ``own_seconds``: what the master's own computation lasts. Complexity: O(chunks),
-    compiled where there are many.
+    Results of the chunks ``back`` return in that order; the master's own computation lasts
+    ``own_seconds``. Complexity: O(chunks), compiled where there are many.
     """
     star, count = problem.star, len(plan)
     sent, ended = np.zeros(count + 1), np.empty(count)  # the port is free at 0, then behind each

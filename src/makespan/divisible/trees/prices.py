@@ -243,9 +243,8 @@ def seconds_for(tree: Tree, end: float) -> float:
 def most_by(tree: Tree, end: float) -> Floats:
     """Return what a tree does at most by ``end / len``, ``2 end / len``, ..., ``end``, units.
 
-    ``tree``: a tree; whoever computes takes time for it. ``end``: seconds, positive and finite.
-    Complexity: O(n) for each cell and for each step of the search for prices; only nodes that could
-    be reached by ``end`` count.
+    Whoever computes takes time for it. Complexity: O(n) for each cell and for each step of the
+    search for prices; only nodes that could be reached by ``end`` count.
     """
     levels = tree.levels
     cells = int(min(CELLS, MAX_ENTRIES / len(tree)))

@@ -76,14 +76,14 @@ class Sheet:
 
 
 def diagram_svg(diagram: Diagram, *, on_page: bool = False) -> str:
-    """Return a diagram as an SVG element.
+    """Return a diagram, thinned where it is large, as an SVG element; ``on_page`` in the page's
+    colours.
 
     Each box is a group of the class ``node`` with the attribute ``data-task`` or ``data-machine``:
     the indices that it stands for, with spaces between. Each line is a group of the class ``edge``
     with ``data-from`` and ``data-to``, the places of its boxes among the groups ``node``, and
     ``data-edge`` or ``data-activity`` where it stands for one; so has its label, of the class
-    ``label``. Large diagrams are thinned. ``on_page``: the colours are those of the page around it,
-    by day and by night.
+    ``label``.
     """
     sheet = Sheet.of(diagram, titled=not on_page)
     canvas = Canvas(diagram.title)

@@ -106,12 +106,12 @@ def lay_out(
     max_rows: int = MAX_ROWS,
     margins: tuple[float, float] = (0.0, 0.0),
 ) -> Layout:
-    """Place everything in a picture.
+    """Place everything in a picture, whose rows are ``height`` units high; None: as much as they
+    need.
 
-    ``width``: the units from time 0 to the right edge. ``height``: those for the rows; None: as
-    much as they need. ``size`` and ``mark_size``: the font sizes of the texts on bars and of the
-    marks' labels, in units. Beyond ``max_rows``, rows are counted. ``margins``: how far the marks'
-    labels may stand out to the left and to the right. Complexity: O(n log n) for n bars.
+    From time 0 to the right edge there are ``width`` units; marks' labels may stand out by the
+    ``margins`` to the left and to the right. Beyond ``max_rows``, rows are counted. Complexity: O(n
+    log n) for n bars.
     """
     shown = rows_shown(picture, max_rows)
     count = min(max_rows, len(picture.rows))

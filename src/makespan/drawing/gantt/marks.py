@@ -83,9 +83,8 @@ def placed(
     """Give each label a place where it covers no other, and if possible no line crosses it.
 
     Each in turn takes the first place that is free; of all orders of taking turns (where the marks
-    are few), the one with the fewest crossings and the lowest labels is kept. ``scale`` is in plot
-    units per second, ``size`` the font size of the labels, which are bold; labels may stand between
-    the plot units ``low`` and ``high``.
+    are few), the one with the fewest crossings and the lowest labels is kept. ``scale`` is in units
+    a second; labels stand between the units ``low`` and ``high``.
     """
     orders = permutations(range(len(marks))) if len(marks) <= MAX_ORDERED else [range(len(marks))]
     found = [_placed_in_turn([marks[i] for i in order], scale, size, low, high) for order in orders]

@@ -67,11 +67,10 @@ def suffix_of(path: PathLike) -> str:
 def parsed(path: PathLike, problem: Problem | None = None) -> dict[str, Any]:
     """Return the contents of a TOML, JSON or NPZ file as dictionaries, lists, texts and numbers.
 
-    A plan in a format of others is that of ``problem``, and stands there like a result.
-
-    ``path``: ``"-"`` is the standard input. The suffix ``.toml`` or ``.json`` decides what is read,
-    otherwise the first character: JSON starts with a brace. Raises FileError naming the file, what
-    is wrong with it, and the line and column where they are known.
+    A plan in a format of others is that of ``problem``, and stands there like a result. The path
+    ``"-"`` is the standard input. The suffix, otherwise the first character, decides what is read:
+    JSON starts with a brace. Raises FileError naming the file, what is wrong, and the line and
+    column where they are known.
     """
     if is_arrays(path):
         from makespan.flow.files.arrays import unpacked

@@ -73,8 +73,8 @@ def problems_in(
     """Read the problem files of a folder, in the order of their names, with parts of problems.
 
     Returns the problems by path, and a line for each file that holds none: a result, say, or a file
-    named by another problem. Raises FileError if no file holds a problem, or the folder can't be
-    read; ProblemError if a problem breaks its own statement.
+    named by another problem. Raises FileError if no file holds one; ProblemError if one breaks its
+    statement.
     """
     problems: dict[str, Problem] = {}
     others = []

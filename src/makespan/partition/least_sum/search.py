@@ -184,10 +184,10 @@ def convex_plan(
     The tasks that a resource takes one after another add more and more. So the price is the least
     at which the tasks that add no more suffice: a search like that for the least makespan of costs
     that never fall. Tasks that add exactly the price go to the last resources. Returns None where
-    the rows are not convex, where there is no plan or no choice, where the time was up, or where
-    the weights are convex only to within rounding and that matters: the plan is returned only if at
-    its price no entry of any row would be better than the one taken. Complexity: O(n log T)
-    evaluations of 32 marginal costs, and one pass over the table.
+    there is no plan or no choice, where the time was up, or where the weights are convex only to
+    within rounding and that matters: a plan is returned only if at its price no entry of any row
+    would be better. Complexity: O(n log T) evaluations of 32 marginal costs, and one pass over the
+    table.
     """
     if not choices.all_convex or weights is not choices.table.values:
         return None

@@ -37,12 +37,10 @@ def least_threshold(
 ) -> Threshold:
     """Return the least threshold by which the resources can take the tasks.
 
-    ``costs``: maps an array of counts, one row per resource, to their costs, which never fall.
-    ``lower``, ``upper``: the least and greatest count of each resource; ``lower`` adds up to
-    ``tasks`` at most, ``upper`` to ``tasks`` at least.
-
-    In every round each resource is asked for the costs of 32 counts across its open interval (fewer
-    of many resources). Where the time is up, the best seen is returned, after one round at least.
+    ``costs`` maps an array of counts, one row per resource, to their costs, which never fall;
+    ``lower`` and ``upper`` add up to ``tasks`` at most, and at least. In every round each resource
+    is asked for the costs of 32 counts across its open interval (fewer of many resources). Where
+    the time is up, the best seen is returned, after one round at least.
 
     Of the values seen, the least at which the counts seen to be allowed suffice is high enough; the
     threshold is not below the least at which all counts not seen to be forbidden suffice. The

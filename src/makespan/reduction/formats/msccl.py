@@ -38,13 +38,13 @@ SHOWN = 5
 
 
 def read(text: str, problem: Reduction | None = None) -> tuple[Reduction, Schedule]:
-    """Return the problem and the plan of a file.
+    """Return the problem and the plan of a file, which says no times.
 
-    Files say no times. Every step is executed as soon as it can be, and every transfer as soon as
-    both ports are free: in that order machines send. ``problem`` gives the costs; if omitted, every
-    transfer takes 1 second, and all else no time. Raises FileError if it is not MSCCL, is the file
-    of another problem, can't be executed to its end, does not do what its collective says, or gives
-    parts away more than once. Complexity: O(s log s) for s steps.
+    Every step is executed as soon as it can be, every transfer as soon as both ports are free: in
+    that order machines send. Without ``problem`` a transfer takes 1 second, and all else no time.
+    Raises FileError if it is not MSCCL, is that of another problem, can't be executed to its end,
+    does not do what its collective says, or gives parts away more than once. Complexity: O(s log s)
+    for s steps.
     """
     root = root_of(text, "algo", "MSCCL")
     stated = problem_in(root, problem)

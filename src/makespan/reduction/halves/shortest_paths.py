@@ -76,13 +76,13 @@ def quickest_ways(
 ) -> tuple[Integers, Any]:
     """Return the copies of the quickest ways, and when each would arrive if nothing else were sent.
 
-    Rows are (giver, taker, segment), each behind those that it waits for. ``tables``: the costs of
-    :func:`~makespan.reduction.heuristics.symmetry.broadcast_of`, for every pair. ``holds`` and
-    ``lacks``: who has, and who must get, which segment; of copies any other machine may forward
-    them. With ``rng``, ports that earlier segments use are taken for longer, those that the
-    quickest ways hold for longest count for more, and segments follow at random, so that ways
-    differ from call to call. Complexity: O(n²) for each different set of holders, and where parts
-    are combined of ends; with ``rng`` for each segment. Source: Dijkstra 1959.
+    Rows are (giver, taker, segment), each behind those that it waits for; costs are those of
+    :func:`~makespan.reduction.heuristics.symmetry.broadcast_of`, for every pair. Of copies any
+    other machine may forward those that are lacked. With ``rng``, ports that earlier segments use
+    are taken for longer, those that the quickest ways hold for longest count for more, and segments
+    follow at random, so that ways differ from call to call. Complexity: O(n²) for each different
+    set of holders, and where parts are combined of ends; with ``rng`` for each segment. Source:
+    Dijkstra 1959.
     """
     transfer, latency, prepare, size, _ = tables
     machines = len(prepare)

@@ -180,11 +180,10 @@ def search(
 ) -> Search | None:
     """Search all solutions of the notebook's representation; None when time is up.
 
-    Costs are as the rules take them: n × n, n × n, n and m; whole numbers, or floats. Distinct
-    optima are listed where there are at most so many. ``compatible`` merges floats as the notebook
-    does, level by level, 1e-15 apart. Complexity: O(S n^(n-2) n²) for S states a column; S is small
-    where many solutions meet. Source: array reduction notebook, ``find_min``; Cayley's formula for
-    the number of valid solutions.
+    Costs are n × n, n × n, n and m; whole numbers, or floats. ``compatible`` merges floats as the
+    notebook does, level by level, 1e-15 apart. Complexity: O(S n^(n-2) n²) for S states a column; S
+    is small where many solutions meet. Source: array reduction notebook, ``find_min``; Cayley's
+    formula for the number of valid solutions.
     """
     machines, segments = len(reduce), len(size)
     columns = Columns(transfer, latency, reduce, size, control)

@@ -203,16 +203,15 @@ def inserted(
     bias: Floats | None = None,
     logged: tuple[Floats, str, str] | None = None,
 ) -> Schedule:
-    """Return the plan that places the tasks of ``order`` one after another, by insertion.
+    """Return the plan that places the tasks of ``order``, predecessors first, one after another.
 
-    When the time is up, the rest goes behind what is placed, each to the core that is free first;
-    where transfers wait, everything goes to one machine. All tasks are in ``order``, predecessors
-    first. Each goes where it ends, or starts, first; ties to the lowest machine. ``pinned``: the
-    machine of tasks that have one, -1 for the others. ``bias``: seconds that are added to what is
-    compared, shape (tasks, machines). ``logged``, for the log of steps: what orders the tasks, its
-    name, and that of the sum with ``bias``. Complexity: O(n m + e) where gaps are found at once,
-    all machines exchange data alike and no transfer waits; compiled there for large graphs. O(n m g
-    + e m h) else.
+    Each is inserted where it ends, or starts, first; ties to the lowest machine. ``pinned`` is the
+    machine of tasks that have one, -1 for others; ``bias``, seconds (tasks, machines), is added to
+    what is compared; ``logged`` is what orders the tasks, its name, and that of the sum with
+    ``bias``. When the time is up, the rest goes behind what is placed, each to the core that is
+    free first; where transfers wait, everything goes to one machine. Complexity: O(n m + e) where
+    gaps are found at once, all machines exchange data alike and no transfer waits; compiled there
+    for large graphs. O(n m g + e m h) else.
     """
     if is_compiled(problem):
         schedule = _compiled(problem, control, order, aim, pinned, bias)

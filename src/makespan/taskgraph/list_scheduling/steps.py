@@ -51,14 +51,13 @@ def placing_step(
     values: dict[int, float] | None = None,
     value: str = "",
 ) -> Step:
-    """Return the step that places a task.
+    """Return the step that places a task of the ``queue`` of ready tasks, in the order of
+    ``priority``.
 
-    ``queue`` are the ready tasks, this one among them, in the order of ``priority``, which is
-    called ``word``. ``options`` are what placing it on machines would give. ``text``: the line of
-    the log; None: one of the same form for all methods. ``time``: now, where time passes. ``gap``:
-    from when to when the machine was free, where the task is inserted before others; empty where it
-    goes behind all; None where nothing is ever inserted. ``values``, called ``value``, were
-    compared on the machines where that is not the end.
+    ``options`` are what placing it on machines would give. ``text``: the line of the log; None: one
+    of the same form for all methods. ``gap``: from when to when the machine was free, where the
+    task is inserted before others; empty where it goes behind all; None where nothing is ever
+    inserted. ``values``, called ``value``, were compared on the machines where that is not the end.
     """
     names, machines, options = problem.dag.names, problem.machines, list(options)
     machine = machines[placed.machine]

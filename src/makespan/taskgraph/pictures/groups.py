@@ -29,13 +29,13 @@ NUMBERS = re.compile(r"[-_.\s\[(]*(?:ID)?\d[\d.,_\s\])-]*$")  # what tells tasks
 def groups(
     problem: TaskGraph, schedule: Schedule | None, by: str | None, details: Mapping[str, Any]
 ) -> Groups | None:
-    """Return the groups of the tasks that colours show.
+    """Return the groups of the tasks that colours show; by machine for plans, else by type, by
+    default.
 
     ``by`` is ``"type"``: what is left of the names without their numbers; ``"level"``: the longest
     path to an exit task, in mean seconds; ``"path"``: whether on the longest path (of a plan: on
     its dominant sequence); ``"machine"``; ``"cluster"``, which the ``details`` of the result hold.
-    None: machines of a plan, else types. Raises InputError if there is no such way, or nothing
-    known of it.
+    Raises InputError if there is no such way, or nothing known of it.
     """
     if by is None:
         return types_of(problem) if schedule is None else _machines(problem, schedule)

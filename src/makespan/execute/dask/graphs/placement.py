@@ -168,14 +168,13 @@ def _ready(problem: TaskGraph, schedule: Schedule) -> list[float]:
 def rest_planned(
     pins: Pins, states: Mapping[int, tuple[str, str]], there: Sequence[str]
 ) -> dict[int, str]:
-    """Return the machine of each task that nobody has begun.
+    """Return the machine of each task that nobody has begun, of those that are ``there``.
 
     Task after task in the order of the plan goes to the machine that ends it first, behind what
     that machine has, when its inputs have come: those that are there already from where they are.
-    ``states``: of each task that is known on the scheduler, and the machine that holds or computes
-    it; ``there``: the machines that are there. Source: H. Topcuoglu, S. Hariri, M.-Y. Wu,
-    Performance-effective and low-complexity task scheduling for heterogeneous computing, IEEE TPDS
-    13, 2002, section 5: the rule of HEFT.
+    ``states`` say of each known task how it is, and which machine holds or computes it. Source: H.
+    Topcuoglu, S. Hariri, M.-Y. Wu, Performance-effective and low-complexity task scheduling for
+    heterogeneous computing, IEEE TPDS 13, 2002, section 5: the rule of HEFT.
     """
     forecast, names = Forecast(pins.problem), pins.problem.network.names
     place = {names.index(name): name for name in there}
