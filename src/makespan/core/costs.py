@@ -26,8 +26,6 @@ class Affine:
 
     Source: Benoit 2016, latencies: ``C_i + c_i x`` and ``W_i + w_i x``.
 
-    Examples
-    --------
     >>> Affine(0.5, 2.0).of(3.0)
     6.5
     >>> Affine(0.5, 2.0).of(0.0)

@@ -59,8 +59,6 @@ class Noise:
     ProblemError
         If one of these is not allowed.
 
-    Examples
-    --------
     >>> Noise("uniform", 0.2).drawn(np.random.default_rng(0), (2, 3)).shape
     (2, 3)
     >>> print(Noise("gamma", 0.2, transfers=0.5, tasks={"T1": {"M2": 0.9}}))

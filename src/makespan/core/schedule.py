@@ -59,8 +59,6 @@ class Schedule(Displayable, HasFrame):
     earliest
         Whether the timing of the kind made it, so that timing it again would change nothing.
 
-    Examples
-    --------
     >>> schedule = Schedule.of_rows(["A", "B"], [("send", 0, 1, 0, 2.0, 0.0, 2.0)])
     >>> schedule.makespan, schedule.words()
     (2.0, ('send',))

@@ -43,8 +43,6 @@ class Worker:
         What using this worker costs: ``fixed`` once, ``per_unit`` for its load, ``per_second`` of
         the whole plan.
 
-    Examples
-    --------
     >>> Worker(name="P1", send=1.0, compute=Affine(0.5, 3.0)).compute.fixed
     0.5
     """

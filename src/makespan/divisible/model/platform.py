@@ -64,8 +64,6 @@ class Star(Columns):
         The master, or a table of it; or ``"choose"``: one of the ``workers``, all on one bus,
         becomes the master, and its own link is then unused.
 
-    Examples
-    --------
     >>> star = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
     >>> list(star.names), star.send_per_unit.tolist()
     (['P1', 'P2'], [1.0, 2.0])
@@ -173,8 +171,6 @@ class Star(Columns):
         ProblemError
             If the lengths differ or an entry is not a number.
 
-        Examples
-        --------
         >>> Star.from_arrays(send_per_unit=[1.0, 2.0], compute_per_unit=3.0).names[1]
         'P2'
         """

@@ -42,8 +42,6 @@ class Source:
     release
         From when on it sends and computes, seconds.
 
-    Examples
-    --------
     >>> Source(load=6.0, send=[1.0, Affine(0.5, 2.0)]).send
     (Affine(fixed=0.0, per_unit=1.0), Affine(fixed=0.5, per_unit=2.0))
     """
@@ -83,8 +81,6 @@ class Sources(Columns):
     workers
         The workers, without returns, prices, and costs beyond a size.
 
-    Examples
-    --------
     >>> grid = Sources(
     ...     [Source(load=6.0, send=[1.0, 2.0]), Source(load=4.0, send=[3.0, 1.0])],
     ...     [Worker(compute=3.0), Worker(compute=5.0)],

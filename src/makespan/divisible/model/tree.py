@@ -35,8 +35,6 @@ class TreeNode:
         Costs of the message from the parent and of computing: :class:`Affine` or seconds per
         unit. Without ``compute`` the node only forwards.
 
-    Examples
-    --------
     >>> TreeNode(name="A", parent="R", send=0.2).send
     Affine(fixed=0.0, per_unit=0.2)
     """
@@ -133,8 +131,6 @@ class Tree(Columns):
         The nodes, in the order that indexes them, objects or tables as in files; exactly one
         has no parent.
 
-    Examples
-    --------
     >>> tree = Tree([Tree.Node(name="R", compute=3), Tree.Node(parent="R", send=1, compute=2)])
     >>> list(tree.names), tree.parent.tolist()
     (['R', 'N1'], [-1, 0])
@@ -192,8 +188,6 @@ class Tree(Columns):
         names
             n names; ``N0``, ``N1``, … by default.
 
-        Examples
-        --------
         >>> Tree.from_arrays(parent=[-1, 0], send_per_unit=1, compute_per_unit=2).names[1]
         'N1'
         """

@@ -90,18 +90,10 @@ def beside_graph(given: Mapping[str, Any]) -> Mapping[str, Any]:
 def on_machines(dag: Dag, rate: float, given: Mapping[str, Any]) -> TaskGraph:
     """Return the problem of a graph that came without machines.
 
-    Parameters
-    ----------
-    rate
-        Units of data per second of each link, where no network says it.
-    given
-        What files of task graphs hold besides the graph: ``network`` as a table, or ``machines``
-        (how many) or ``speeds``, and ``contention``, ``deadline`` and the like.
-
-    Raises
-    ------
-    ProblemError
-        If what it holds is not allowed.
+    ``rate`` is in units of data per second of each link, where no network says it. ``given`` is
+    what files of task graphs hold besides the graph: ``network`` as a table, or ``machines`` (how
+    many) or ``speeds``, and ``contention``, ``deadline`` and the like. Raises ProblemError if what
+    it holds is not allowed.
     """
     from makespan.taskgraph.model.network import Network
     from makespan.taskgraph.model.network_forms import network_of

@@ -41,10 +41,7 @@ _ESCAPED = re.compile(r'\\(["\\]|\r?\n)')
 def read(text: str) -> Dag:
     """Return the graph in ``text``.
 
-    Raises
-    ------
-    FileError
-        If it is not a ``digraph``, or a work or size is not a number; with the line.
+    Raises FileError if it is not a ``digraph``, or a work or size is not a number; with the line.
 
     >>> dag = read('digraph { a [Weight=2]; b [cost=1]; a -> b [size=4]; }')
     >>> dag.names, dag.work.tolist(), dag.size.tolist()

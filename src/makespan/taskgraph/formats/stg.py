@@ -23,17 +23,9 @@ MAX_DIGITS = 18  # digits of a whole number that is read: those that an index ca
 def read(text: str, *, ccr: float = 0.0, rng: int | np.random.Generator | None = None) -> Dag:
     """Return the graph in ``text``.
 
-    Parameters
-    ----------
-    ccr
-        Communication-to-computation ratio: mean size over mean work; 0: no data at all.
-    rng
-        Seed of the sizes, uniform around their mean; None is 0.
-
-    Raises
-    ------
-    FileError
-        If a line does not hold a task.
+    ``ccr`` is the communication-to-computation ratio, mean size over mean work, 0 for no data at
+    all; ``rng`` the seed of the sizes, uniform around their mean, None for 0. Raises FileError if a
+    line does not hold a task.
 
     >>> read('''2
     ... 0 3 0
@@ -80,10 +72,7 @@ def read(text: str, *, ccr: float = 0.0, rng: int | np.random.Generator | None =
 def write(dag: Dag) -> str:
     """Return the graph in STG; sizes are lost, works have to be whole numbers.
 
-    Raises
-    ------
-    FileError
-        If a work is not whole, or a task needs several cores.
+    Raises FileError if a work is not whole, or a task needs several cores.
     """
     if (dag.cores > 1).any():
         task = int(np.argmax(dag.cores > 1))

@@ -32,10 +32,7 @@ Table = Mapping[str, Any]
 def read(data: Table) -> Dag:
     """Return the graph of a WfFormat document.
 
-    Raises
-    ------
-    FileError
-        If it is not one, with every mistake found.
+    Raises FileError if it is not one, with every mistake found.
 
     >>> data = {"workflow": {"tasks": [
     ...     {"name": "a", "runtimeInSeconds": 2.0, "parents": [], "files": [

@@ -36,10 +36,7 @@ JOBS = ("job", "dax", "dag")
 def read_dax(text: str) -> Dag:
     """Return the graph in ``text``.
 
-    Raises
-    ------
-    FileError
-        If it is not DAX, or a runtime or size is not a number.
+    Raises FileError if it is not DAX, or a runtime or size is not a number.
 
     >>> dag = read_dax('''<adag>
     ...   <job id="a" runtime="2"><uses file="x" link="output" size="8"/></job>
@@ -96,10 +93,7 @@ def _file(use: Element) -> str:
 def read_gxl(text: str) -> Dag:
     """Return the graph in ``text``.
 
-    Raises
-    ------
-    FileError
-        If it is not GXL, holds no graph or several, or a work or size is not a number.
+    Raises FileError if it is not GXL, holds no graph or several, or a work or size is not a number.
 
     >>> dag = read_gxl('''<gxl><graph id="g">
     ...   <node id="a"><attr name="Weight"><int>2</int></attr></node> <node id="b"/>
@@ -144,12 +138,8 @@ def _attributes(part: Element) -> Iterator[tuple[str, str]]:
 def read_graphml(text: str) -> Dag:
     """Return the graph of a GraphML document.
 
-    Raises
-    ------
-    FileError
-        If it is not one, or holds what a graph of tasks can't be.
-    MissingExtra
-        If networkx is not installed.
+    Raises FileError if it is not one, or holds what a graph of tasks can't be; MissingExtra if
+    networkx is not installed.
     """
     networkx = optional("networkx")
     root = root_of(text, "graphml", "GraphML")

@@ -73,8 +73,6 @@ class Dag:
     Mistakes are reported by the :class:`makespan.TaskGraph` that uses the graph, all together.
     Source: PB165, "Úlohy a komunikace".
 
-    Examples
-    --------
     >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
     >>> len(dag), dag.source.tolist(), dag.size.tolist()
     (2, [0], [4.0])
@@ -154,8 +152,6 @@ class Dag:
         release, deadline, cores
             Of each task, or one number for all: as in :class:`Dag`.
 
-        Examples
-        --------
         >>> Dag.from_arrays(work=[1, 2], source=[0], target=[1], size=3.0).names[1]
         'T2'
         """

@@ -53,8 +53,6 @@ class Network(Interconnect):
 
     Source: PB165, "Úlohy a komunikace", "Heuristiky mapování".
 
-    Examples
-    --------
     >>> network = Network.complete(speeds=[1.0, 2.0], rate=4.0)
     >>> float(network.routing.seconds_per_unit[0, 1])
     0.25
