@@ -44,12 +44,8 @@ def branch_and_bound(problem: TaskGraph, control: Control, *, tries: int = MAX_T
     """Of the ready tasks on all machines, try each that can start next, from the best plan known.
 
     Of machines that are alike and idle only the first is tried. A branch ends where the longest
-    path of what is left, from its start on, is no shorter than the best plan.
-
-    Parameters
-    ----------
-    tries
-        How many times a task may be tried on a machine before the search gives up.
+    path of what is left, from its start on, is no shorter than the best plan. After so many
+    ``tries`` of a task on a machine the search gives up.
     """
     start = control.known_or(lambda: heft(problem, control))
     least = max(bound.value for bound in bounds(problem))

@@ -176,12 +176,7 @@ def duplication(
     nobody needs in the end go. Where ``heft`` gives a shorter plan, that is kept.
 
     Ties of ranks go to the lowest task; of machines to the fewest copies, then to the lowest
-    machine.
-
-    Parameters
-    ----------
-    w1, w2
-        Weights of work and of data on a path, as of ``heft``.
+    machine. ``w1`` and ``w2`` are the weights of work and of data on a path, as of ``heft``.
     """
     dag = problem.dag
     order = by_level(dag, ranks(problem, w1, w2))

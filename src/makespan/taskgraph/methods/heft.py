@@ -27,12 +27,8 @@ def heft(
     Tasks are inserted into the first gap that is long enough, under contention transfers too. The
     upward rank is the level: the longest path to an exit task, in mean seconds over the machines
     and over the pairs of different machines. Ties of ranks go to the lowest task, ties of machines
-    to the lowest machine.
-
-    Parameters
-    ----------
-    w1, w2
-        Weights of work and of data on a path; None: mean seconds.
+    to the lowest machine. ``w1`` and ``w2`` are the weights of work and of data on a path; None:
+    mean seconds.
     """
     rank = ranks(problem, w1, w2)
     order = by_level(problem.dag, rank)

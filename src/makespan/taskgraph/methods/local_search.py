@@ -40,15 +40,11 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     Where that misses a limit, the greatest lateness falls first, and what it costs too much. Where
     the least price is sought, plans are kept by their price.
 
-    It makes no copies: from a plan with copies it keeps those that end first.
-
-    Parameters
-    ----------
-    moves
-        How many to try; None: 2,000 for graphs of up to 40 tasks and edges, else as many as
-        take about a second, up to 500,000; where these are fewer than the tasks, plans are made
-        backwards and forwards again instead. Where transfers wait, 500 for up to 24 tasks and
-        edges, else about 100 for each pair of tasks.
+    It makes no copies: from a plan with copies it keeps those that end first. Without ``moves``,
+    2,000 are tried for graphs of up to 40 tasks and edges, else as many as take about a second, up
+    to 500,000; where these are fewer than the tasks, plans are made backwards and forwards again
+    instead. Where transfers wait, 500 for up to 24 tasks and edges, else about 100 for each pair of
+    tasks.
     """
     if moves is not None and (isinstance(moves, bool) or not isinstance(moves, int) or moves < 0):
         raise MethodError(f"moves: {quoted(moves)} is not allowed; it is a whole number from 0")

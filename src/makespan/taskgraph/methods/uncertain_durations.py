@@ -51,19 +51,10 @@ def monte_carlo(
 
     The quick methods plan for the durations as stated, and for safe ones where errors differ;
     ``heft`` plans for drawn ones. All are replayed in the same scenarios, and the best few in
-    others. What is said of the plan is estimated in scenarios that chose nothing.
-
-    Parameters
-    ----------
-    noise
-        As :func:`makespan.simulate` takes it.
-    quantile
-        None: the mean makespan is to be least. A share such as 0.95: the makespan that this share
-        of the runs does not exceed.
-    plans
-        For how many drawn durations ``heft`` plans.
-    scenarios
-        In how many scenarios each plan is replayed.
+    others. What is said of the plan is estimated in scenarios that chose nothing. ``noise`` is as
+    :func:`makespan.simulate` takes it. Of a ``quantile`` such as 0.95, the makespan that this share
+    of the runs does not exceed is to be least; None: the mean. ``plans``: for how many drawn
+    durations ``heft`` plans. ``scenarios``: in how many each plan is replayed.
     """
     refuse_counts(plans=plans, scenarios=scenarios)
     return _planned(problem, control, noise, quantile, plans, scenarios)
@@ -131,16 +122,9 @@ def sample_average(
 
     It moves tasks as ``local-search`` does, from the best plan of ``monte-carlo``; each plan is
     valued by its ends in the same scenarios. What it finds is compared with the plans of
-    ``monte-carlo`` in others, and estimated in scenarios that chose nothing.
-
-    Parameters
-    ----------
-    noise, quantile
-        As of ``monte-carlo``.
-    scenarios
-        How many are searched in.
-    moves
-        How many to try; None: as many as take some seconds, at most 200,000.
+    ``monte-carlo`` in others, and estimated in scenarios that chose nothing. ``noise`` and
+    ``quantile`` are as of ``monte-carlo``. ``scenarios``: how many are searched in. ``moves``: how
+    many to try; None: as many as take some seconds, at most 200,000.
     """
     refuse_counts(scenarios=scenarios, **({} if moves is None else {"moves": moves}))
     return _planned(problem, control, noise, quantile, PLANS, scenarios, searches=True, moves=moves)
