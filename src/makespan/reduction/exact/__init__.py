@@ -90,6 +90,11 @@ class Model(ABC):
                 for end, begin in zip(sooner.ends, later.begins, strict=True):
                     self.model.add(end <= begin).only_enforce_if(one.chosen, two.chosen, when)
 
+    def _hold(self, ports: Any, port: int, at: Any, lasts: int, chosen: Any) -> None:
+        """Note that a port is held from ``at`` on for so long, if that is chosen."""
+        held = self.model.new_optional_fixed_size_interval_var(at, lasts, chosen, "")
+        ports[port].append(held)
+
     def _one_at_a_time(self, intervals: Iterable[list[Any]]) -> None:
         """Each port, unit or link carries or does one thing at a time."""
         for each in intervals:

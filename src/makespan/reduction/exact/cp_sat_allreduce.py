@@ -111,9 +111,7 @@ class AllreduceModel(Model):
             for link, ahead in zip(shared[pair].tolist(), before[pair].tolist(), strict=True):
                 holds += [(links, start + ahead, link)] * (link >= 0)
             for ports, at, port in holds:
-                ports[port].append(
-                    model.new_optional_fixed_size_interval_var(at, lasts, chosen, "")
-                )
+                self._hold(ports, port, at, lasts, chosen)
             if way:
                 model.add(start >= self.held[j, k]).only_enforce_if(chosen)
                 model.add(self.held[i, k] == start + lag + lasts).only_enforce_if(chosen)
@@ -121,9 +119,7 @@ class AllreduceModel(Model):
             work, done = int(self.reduce[j] * self.size[k]), self.combined[i, k]
             model.add(done >= start + lag + lasts + work).only_enforce_if(chosen)
             model.add(self.ready[j, k] >= done).only_enforce_if(chosen)
-            working[enters].append(
-                model.new_optional_fixed_size_interval_var(done - work, work, chosen, "")
-            )
+            self._hold(working, enters, done - work, work, chosen)
             at = start + lag, done
             parts[enters].append(Part(chosen, begins=at, ends=at))
         for each in (sending, taking, working, links):

@@ -126,25 +126,19 @@ class BroadcastModel(Model):
             start, held = self.started[i, k], self.held[i, k]
             way_out, way_in = (j, i) if exits is None else (int(exits[j, i]), int(entries[j, i]))
             model.add(held == start + int(self.latency[j, i]) + lasts).only_enforce_if(chosen)
-            sending[way_out].append(
-                model.new_optional_fixed_size_interval_var(start, lasts, chosen, "")
-            )
+            self._hold(sending, way_out, start, lasts, chosen)
             taking[way_in].append(
                 model.new_optional_interval_var(held - lasts, lasts, held, chosen, "")
             )
             for place in range(self.shared.shape[2] if self.links else 0):
                 link, enters = int(self.shared[j, i, place]), start + int(self.ahead[j, i, place])
                 if link >= 0:
-                    links[link].append(
-                        model.new_optional_fixed_size_interval_var(enters, lasts, chosen, "")
-                    )
+                    self._hold(links, link, enters, lasts, chosen)
             begin: Any = start - work
             if queues[j]:
                 begin = model.new_int_var(0, self.most, "")
                 model.add(begin + work <= start).only_enforce_if(chosen)
-                preparing[way_out].append(
-                    model.new_optional_fixed_size_interval_var(begin, work, chosen, "")
-                )
+                self._hold(preparing, way_out, begin, work, chosen)
                 ends = start + lasts, begin + work
                 copies[way_out].append(Part(chosen, begins=(start, begin), ends=ends))
             self.begun[i, k, j] = begin
