@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from makespan._public import lazily, names_of
 from makespan._renderers import LoadedWhenUsed
 from makespan._version import __version__
-from makespan.core.display import register_renderers
+from makespan.core.renderers import register_renderers
 
 if TYPE_CHECKING:
     from makespan.core.costs import Affine as Affine, Convex as Convex, Price as Price

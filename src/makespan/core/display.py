@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from io import StringIO
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from makespan.core.errors import plain
+from makespan.core.renderers import renderers
 from makespan.core.system.startup import optional
 
 if TYPE_CHECKING:
     import pandas
     import polars
-    from matplotlib.axes import Axes
 
 NUMBER = re.compile(r"([-+<]? ?\d[\d.,e+-]*( \S{1,2})?|inf|nan|)$")
 """What a cell holds that is a number, perhaps with its unit, or nothing."""
@@ -174,38 +174,3 @@ def counted(number: int, one: str, several: str = "") -> str:
     ('1 task', '2,000 tasks', '2 leaves')
     """
     return f"{number:,} {one if number == 1 else several or one + 's'}"
-
-
-class Renderers(Protocol):
-    """Draws problems, results, comparisons and overviews.
-
-    ``makespan/__init__.py`` registers what does, so that nothing in ``core`` imports it.
-    """
-
-    def plot(self, thing: Any, ax: Axes | None, **options: Any) -> Axes:
-        """Draw a thing with matplotlib, into ``ax`` or into a new figure."""
-
-    def image(self, thing: Any, suffix: str, **options: Any) -> str | bytes:
-        """Return the picture of a thing as it stands in a file with this suffix; SVG of plans."""
-
-    def title(self, result: Any) -> str:
-        """Return the line above the picture of a result."""
-
-    def tables(self, problem: Any) -> Sequence[Any]:
-        """Return what a problem consists of, as tables of :mod:`makespan.core.display`."""
-
-    def fragment(self, line: str, notes: Sequence[str], picture: str, tables: Sequence[Any]) -> str:
-        """Return what a notebook shows of an object, as HTML."""
-
-
-_registered: Renderers
-
-
-def register_renderers(renderers: Renderers) -> None:
-    """Register what draws, for the whole process."""
-    global _registered  # noqa: PLW0603
-    _registered = renderers
-
-
-def renderers() -> Renderers:
-    return _registered

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
-from makespan.core.display import Displayable, Table, counted, renderers
+from makespan.core.display import Displayable, Table, counted
+from makespan.core.renderers import renderers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

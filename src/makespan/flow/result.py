@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from makespan.core.cached import cached_property
-from makespan.core.display import Displayable, HasFrame, Table, renderers
+from makespan.core.display import Displayable, HasFrame, Table
 from makespan.core.errors import InputError, one_line
 from makespan.core.problem import Problem
+from makespan.core.renderers import renderers
 from makespan.core.report import InvalidSchedule
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Objective, Status
