@@ -33,6 +33,8 @@ class InProcess:
     there: Callable[[int], float] = staticmethod(lambda first: 0.0)
     """At which second the futures are there of a chunk that begins with an item."""
 
+    _number = itertools.count()  # of all engines: what workers remember of a chunk goes by its key
+
     def __init__(self, workers: int = 3, threads: int = 1) -> None:
         self.count, self.threads = workers, threads
         self.scheduler = SimpleNamespace(address=f"here-{id(self)}")  # what is learnt is kept by it
@@ -43,7 +45,6 @@ class InProcess:
         """Take the function, pickled, and let the workers join."""
         self._call, self._batched = pickle.loads(function).made({}, batched), batched
         self._busy_until = self._slept = 0.0
-        self._number = itertools.count()
         self.workers: dict[str, WorkerInfo] = {}
         self._queues: dict[str, asyncio.PriorityQueue[Any]] = {}
         self._alive: dict[str, list[asyncio.Task[None]]] = {}
@@ -66,7 +67,7 @@ class InProcess:
         return Packed(low, high, *payload(items, low, high))
 
     async def send(self, worker: WorkerInfo, packed: Packed, *, apart: bool = True) -> Held:
-        begun, key = self._time(), f"{id(self)}-{next(self._number)}"
+        begun, key = self._time(), f"here-{next(self._number)}"
         if apart:
             await self._message(worker)
         return Held(worker, key, packed, None, Window(begun, self._time()))
