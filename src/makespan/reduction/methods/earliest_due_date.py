@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control, stoppable
-from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.arrays import Integers, readonly
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
@@ -183,18 +183,17 @@ class _Search:
             tables = tables.over(self.machines)
         self.whole, self.unit = tables.unit is not None, float(tables.unit or 1)
         self.dtype: Any = tables.latency.dtype
-        transfer, latency, reduce, size = (
-            np.ascontiguousarray(each, dtype=self.dtype) for each in tables[:4]
+        transfer, latency, reduce, size, nowhere = readonly(
+            *(np.asarray(each, self.dtype) for each in (*tables[:4], 0 * tables.reduce))
         )
         size = size[: self.segments]
-        there, back = (self._growth(tables, work) for work in (reduce, 0 * reduce))
-        turned = (np.ascontiguousarray(each.T) for each in (latency, transfer))
+        there, back = (self._growth(tables, work) for work in (reduce, nowhere))
         self.huge = self.dtype.type(2**61)
         given: dict[str, Any] = {"size": size, "ports": self.ports, "huge": self.huge}
-        back_latency, back_transfer = turned
+        back_latency, back_transfer = readonly(latency.T, transfer.T)
         self.costs = (
-            Costs(latency, transfer, combine=reduce, prepare=0 * reduce, **given),
-            Costs(back_latency, back_transfer, combine=0 * reduce, prepare=reduce, **given),
+            Costs(latency, transfer, combine=reduce, prepare=nowhere, **given),
+            Costs(back_latency, back_transfer, combine=nowhere, prepare=reduce, **given),
         )
         self.lasts, self.combines = (
             float(np.max(each)) * float(np.max(size)) for each in (transfer, reduce)
@@ -271,7 +270,8 @@ class _Search:
         )  # fmt: skip
         loop = schedule_by_due_date.bind(
             self.sends * self.turn, costs, trees, self.growths[backward], aim, Plan(rows, times),
-            script=script, seed=int(rng.integers(2**31)), allowed=min(allowed, self.huge),
+            script=readonly(script)[0], seed=int(rng.integers(2**31)),
+            allowed=min(allowed, self.huge),
         )  # fmt: skip
         reached = stoppable(self.control, loop, long=self.sends / WATCHED_FROM)
         if reached < 0:

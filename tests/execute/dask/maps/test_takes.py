@@ -242,7 +242,7 @@ CASES: dict[str, Callable[[Mapped, Any], list[Any]]] = {
     ),
     "string": items("abc"),
     "`bytes`, `bytearray`": items(b"abc", bytearray(b"abc")),
-    "set, `frozenset`": items({1, 2, 3}, frozenset("ab")),
+    "set, `frozenset`": items({1, 2, 3}, frozenset({7, 8})),
     "dictionary": items({"a": 1, "b": 2}, collections.Counter("aab")),
     "`keys()`, `values()`, `items()` of a dictionary": items(
         {1: 2}.keys(), {1: 2}.values(), {1: 2, 3: 4}.items()

@@ -61,8 +61,9 @@ class Calibration(Measurement, HasFrame):
 
     >>> from makespan.execute import dask
     >>> costs = dask.calibrate(abs, list(range(1000)), client, time_limit=0.2)  # doctest: +SKIP
-    >>> dask.plan(costs, 4000).status  # doctest: +SKIP
-    <Status.OPTIMAL: 'optimal'>
+    >>> plan = dask.plan(costs, 4000)  # doctest: +SKIP
+    >>> plan.makespan >= plan.lower_bound > 0  # doctest: +SKIP
+    True
     """
 
     FORMAT: ClassVar[str] = "makespan.calibration/1"
