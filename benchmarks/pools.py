@@ -40,15 +40,15 @@ _ROLES: dict[tuple[str, int], bool] = {}
 class Naps:
     """Sleep for the seconds of an item, longer on the worker that gets hold of a token first."""
 
-    def __init__(self, token: str = "") -> None:
-        self.token = token
+    def __init__(self, token: str = "", threads: bool = False) -> None:
+        self.token, self.threads = token, threads
 
     def __call__(self, seconds: float) -> float:
         time.sleep(seconds * (SLOW if self.token and self._slow() else 1.0))
         return seconds
 
     def _slow(self) -> bool:
-        worker = self.token, threading.get_ident()
+        worker = self.token, threading.get_ident() if self.threads else os.getpid()
         if worker not in _ROLES:
             try:
                 os.close(os.open(self.token, os.O_CREAT | os.O_EXCL))
@@ -226,9 +226,13 @@ def measured(name: str, repeats: int) -> dict[str, list[dict[str, float]]]:
                             dask.forget(on)
                     begun = time.perf_counter()
                     if way in ("first", "second"):
-                        results = ours(Naps(token), items)
+                        results = ours(Naps(token, name == "threads"), items)
                     else:
-                        results = own(Naps(token), items, 0 if way == "default" else int(way))
+                        results = own(
+                            Naps(token, name == "threads"),
+                            items,
+                            0 if way == "default" else int(way),
+                        )
                     seconds[way] = time.perf_counter() - begun
                     assert results == items, f"{way}: other results"
                 found[shape].append(seconds)
@@ -284,10 +288,12 @@ def page(kept: dict[str, dict[str, list[dict[str, float]]]]) -> Table:
 def main() -> None:
     """Run the pools that are asked for."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("pools", nargs="*", metavar="POOL", choices=POOLS)
+    parser.add_argument("pools", nargs="*", metavar="POOL", help=", ".join(POOLS))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
+    if unknown := {*asked.pools} - {*POOLS}:
+        parser.error(f"POOL: {', '.join(unknown)} is none of {', '.join(POOLS)}")
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     for name in asked.pools or ([] if asked.write else POOLS):
         kept[name] = measured(name, asked.repeats)

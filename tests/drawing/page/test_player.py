@@ -62,6 +62,7 @@ def said(browser: Browser) -> str:
     return browser.value("document.querySelector('.said').innerText")
 
 
+@pytest.mark.thorough
 def test_heft_of_thirty_tasks_to_its_end_with_the_keyboard(browser, problem, tmp_path):
     """Each key press places one task, in the chart and in the graph, and says why."""
     result = solve(problem, method="heft", log=True)

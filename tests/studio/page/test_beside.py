@@ -15,6 +15,7 @@ from tests.browser import Browser
 from tests.studio.page.test_play import CALM, begin, fill, planned, press
 from tests.thorough import few
 
+pytestmark = pytest.mark.thorough
 FRONT = """kind = "partition"
 tasks = 4
 objective = "pareto"

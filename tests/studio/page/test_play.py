@@ -156,6 +156,7 @@ def test_by_keys_alone(browser, kind, label, text, makespan):
     planned(browser, makespan)
 
 
+@pytest.mark.thorough
 def test_the_graph_of_the_lecture_drawn_by_hand(browser):
     """Tasks by double clicks, arrows by dragging from their dots; then weighed, and solved."""
     works = {"1": 1, "2": 1, "3": 2, "4": 1, "5": 2, "6": 1}
@@ -304,6 +305,7 @@ def test_undo(browser):
     planned(browser, 5)
 
 
+@pytest.mark.thorough
 def test_the_page_is_kept_over_a_reload(browser):
     """In the address; what is too long for one, by the browser."""
     begin(browser, "independent")
@@ -381,6 +383,7 @@ network = {{ machines = [{{ name = "{name}" }}] }}'''
     assert name in browser.value("document.getElementById('whatif').textContent")
 
 
+@pytest.mark.thorough
 def test_a_long_search_is_stopped(browser, tmp_path):
     """It tells how far it is; stopped, the best plan so far stays, and a change begins anew."""
     save(generate("taskgraph", seed=1, options={"size": 60, "machines": 4}), tmp_path / "60.toml")
