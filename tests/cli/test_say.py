@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -14,6 +16,7 @@ from hypothesis import given, strategies as st
 from makespan import IndependentTasks, save
 from makespan.cli.main import COMMANDS, run
 from makespan.cli.parameters import wrapped
+from makespan.flow import solve
 
 TASKS = IndependentTasks(machines=2, durations=[4, 3, 2, 2])
 
@@ -47,6 +50,23 @@ def test_quiet_prints_nothing(
         assert capsys.readouterr() == ("", "")
     assert run(["solve", problem, "-q", "--json"]) == 0
     assert capsys.readouterr().out.startswith("{")
+
+
+def test_quiet_leaves_warnings_out(
+    problem: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Such as that kernels are compiled beside; afterwards they are told again."""
+    log, solved = logging.getLogger("makespan"), solve.solve_controlled
+
+    def told(*arguments: Any, **options: Any) -> Any:
+        log.warning("kernels are compiled")
+        return solved(*arguments, **options)
+
+    monkeypatch.setattr(solve, "solve_controlled", told)
+    assert run(["solve", problem, "-q"]) == 0
+    assert not caplog.records
+    assert run(["solve", problem]) == 0
+    assert [record.message for record in caplog.records] == ["kernels are compiled"]
 
 
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
 import click
@@ -57,8 +58,11 @@ seed = click.option(
 
 
 def _be_quiet(context: click.Context, parameter: click.Parameter, given: bool) -> None:
-    if given:
-        context.find_root().meta[QUIET] = True
+    root, log = context.find_root(), logging.getLogger("makespan")
+    if given and not root.meta.get(QUIET):
+        root.meta[QUIET] = True
+        root.call_on_close(partial(log.setLevel, log.level))
+        log.setLevel(logging.ERROR)
 
 
 COMMON = (
