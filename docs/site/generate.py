@@ -32,8 +32,9 @@ AREAS = {
     "Partition": "partition",
     "Task graphs": "auckland|heft|saga|stg|taskgraph",
     "Collectives": "allreduce|collective|mpi|reduction",
-    "Independent tasks": "fanjul|frangioni",
-    "Dask": "dask",
+    "Independent tasks": "balance|board|experts|fanjul|frangioni",
+    "Pipelines": "pipelines",
+    "Dask and other pools": "dask|pools",
 }
 AREAS["Scale, start-up, studio"] = f"(?!{'|'.join(AREAS.values())})"
 """Of each area the beginnings of its tables' names."""
