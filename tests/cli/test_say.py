@@ -16,7 +16,8 @@ from hypothesis import given, strategies as st
 from makespan import IndependentTasks, save
 from makespan.cli.main import COMMANDS, run
 from makespan.cli.parameters import wrapped
-from makespan.flow import solve
+from makespan.core.numeric import jit
+from makespan.flow import compile as ahead, solve
 
 TASKS = IndependentTasks(machines=2, durations=[4, 3, 2, 2])
 
@@ -67,6 +68,18 @@ def test_quiet_leaves_warnings_out(
     assert not caplog.records
     assert run(["solve", problem]) == 0
     assert [record.message for record in caplog.records] == ["kernels are compiled"]
+
+
+@pytest.mark.skipif(not jit.compiles(), reason="the compiler is off")
+def test_a_quiet_compile(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its list of kernels was not asked for."""
+    monkeypatch.setattr(ahead, "compile_ahead", lambda _tell: [])
+    assert run(["compile", "-q"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert run(["compile"]) == 0
+    assert "0 kernels" in capsys.readouterr().out
 
 
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:

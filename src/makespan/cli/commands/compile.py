@@ -37,6 +37,8 @@ def command(verbose: bool) -> int:
         return DONE
     with _show_progress() as tell:
         kernels = compile_ahead(tell)
+    if parameters.is_quiet():
+        return DONE
     longest = sorted((each for each in kernels if each.seconds), key=lambda each: -each.seconds)
     for each in longest if verbose else longest[:LONGEST]:
         parameters.print_text(f"{each.seconds:6.2f} s  {each.name}")
