@@ -25,7 +25,7 @@ from makespan.pipeline.problem import Pipeline
 def splitting(problem: Pipeline, control: Control) -> Solution:
     """All on the fastest machine; while it helps, the slowest interval is split with the next one.
 
-    Both parts may go to either machine; the split whose longer part is shortest is taken.
+    Both parts may go to either machine; the split that gives the least period is taken.
     """
     order = np.argsort(problem.pace, kind="stable").tolist()
     mapping = Mapping.of([0, len(problem.stages)], order[:1])
