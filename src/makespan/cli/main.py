@@ -40,6 +40,7 @@ COMMANDS = {
     "simulate": "Replay a plan under random errors: how its makespan varies.",
     "calibrate": "Measure a Dask cluster or MPI ranks, and write the problem.",
     "map": "Apply a function to items on any pool of workers, and measure it.",
+    "split": "Split tests over the shards of a CI run by measured seconds.",
     "run": "Run a plan on a Dask cluster or by MPI, and measure it.",
     "plot": "Draw a result or a problem, or make a page of it.",
     "serve": "Open a page to plan with, and answer requests of programs.",

@@ -1,0 +1,1 @@
+"""Measured times of tests, and how they are split over shards."""

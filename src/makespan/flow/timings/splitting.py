@@ -1,0 +1,107 @@
+"""Seconds of tests → shards that end nearly together, the same in every process."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from makespan.balance import balance, lower_bound
+from makespan.core.errors import InputError
+from makespan.flow.timings.readers import Report
+
+
+@dataclass(frozen=True)
+class Split:
+    """The tests of each shard, the seconds of each with its start-up, and a lower bound."""
+
+    tests: list[list[str]]
+    seconds: list[float]
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        """How far the longest shard is above the bound, as a share of the bound."""
+        return max(self.seconds) / self.bound - 1 if self.bound else 0.0
+
+    def price(self, minute: float) -> float:
+        return math.fsum(self.seconds) / 60 * minute
+
+    def as_dict(self) -> dict[str, Any]:
+        shards = [
+            {"tests": tests, "seconds": seconds}
+            for tests, seconds in zip(self.tests, self.seconds, strict=True)
+        ]
+        return {"shards": shards, "bound": self.bound, "gap": self.gap}
+
+
+def times_of(report: Report, by: str | None, listed: Sequence[str] | None) -> dict[str, float]:
+    """Return the seconds of what is split, sorted by name.
+
+    ``listed``: what there is now. What has no time is estimated by the mean of its file, else of
+    all; what is gone is left out.
+    """
+    by = by or report.by
+    taken: dict[str, float] = {}
+    files: dict[str, str] = {}
+    for names, seconds in report.timings:
+        taken[names[by]] = taken.get(names[by], 0.0) + seconds
+        files[names[by]] = names["file"]
+    if listed is None:
+        return dict(sorted(taken.items()))
+    beside: dict[str, list[float]] = {}
+    for name, seconds in taken.items():
+        beside.setdefault(files[name], []).append(seconds)
+    every = list(taken.values())
+    known = dict(taken)
+    for name in listed:
+        if name not in known:
+            near = beside.get(name.partition("::")[0], every)
+            known[name] = math.fsum(near) / len(near)
+    return {name: known[name] for name in sorted(set(listed))}
+
+
+def split(times: dict[str, float], shards: int, counts: Any = None, startup: float = 0.0) -> Split:
+    """Return a split over so many shards, each of one test or more, or raise InputError."""
+    names, seconds = list(times), list(times.values())
+    if not 1 <= shards <= len(names):
+        found = f"{shards} is not allowed for {len(names)} tests"
+        raise InputError(f"--shards: {found}; a shard without tests might run all of them")
+    limits = {"least": 1} if counts is None else counts
+    if isinstance(counts, int):
+        limits = {"least": 1, "most": counts}
+    try:
+        groups = balance(seconds, shards, limits)
+    except ValueError as error:
+        raise InputError(f"--counts: {error}") from None
+    least = len(names) // shards if counts == "equal" else 1
+    return Split(
+        [[names[item] for item in sorted(group)] for group in groups],
+        [startup + math.fsum(seconds[item] for item in group) for group in groups],
+        startup + lower_bound(seconds, least, shards),
+    )
+
+
+def split_within(times: dict[str, float], within: float, counts: Any, startup: float) -> Split:
+    """Return a split over the fewest shards that were found to end within so many seconds."""
+    room = within - startup
+    longest = max(times, key=lambda name: times[name], default="")
+    if not times or room <= 0 or times[longest] > room:
+        raise InputError(f"--within: {within:g} s is too short for {longest!r} and the start-up")
+    shards = max(1, math.floor(math.fsum(times.values()) / room))
+    if isinstance(counts, int):
+        shards = max(shards, -(-len(times) // max(1, counts)))
+    while True:
+        found = split(times, shards, counts, startup)
+        if max(found.seconds) <= within or shards == len(times):
+            return found
+        shards += 1
+
+
+def written(tests: Sequence[str], runner: str | None) -> str:
+    """Return the tests as a runner takes them: a pattern for go, else one a line."""
+    if runner == "go":
+        return f"^({'|'.join(map(re.escape, tests))})$"
+    return "\n".join(tests)
