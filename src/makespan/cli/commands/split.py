@@ -59,8 +59,9 @@ def command(
     if (shards is None) == (within is None):
         raise InputError("--shards, --within: exactly one of them is needed")
     most: Any = int(counts) if counts and counts.isdecimal() and len(counts) < 10 else counts
+    text = read_text(times)
     with headed(times):
-        report = readers.read(read_text(times), times)
+        report = readers.read(text)
     now = None
     if listed is not None:
         lines = (line.strip() for line in read_text(listed).splitlines())

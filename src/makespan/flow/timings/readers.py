@@ -26,18 +26,18 @@ class Report(NamedTuple):
     by: str
 
 
-def read(text: str, name: str) -> Report:
+def read(text: str) -> Report:
     """Return the times in a report, whose form is told by its content, or raise InputError."""
     start = text.lstrip("\ufeff \t\r\n")
     first = start.partition("\n")[0]
     if start.startswith("<"):
-        found, by = _junit(start, name), "case"
+        found, by = _junit(start), "case"
     elif not start.startswith("{"):
         found, by = _table(start), "case"
     elif '"Action"' in first:
         found, by = _go(start), "case"
     else:
-        data = table_in(start, name, ".json")
+        data = table_in(start, "content", ".json")
         if "testResults" in data:
             found, by = _vitest(data), "file"
         elif "suites" in data:
@@ -46,7 +46,7 @@ def read(text: str, name: str) -> Report:
             found, by = _durations(data), "case"
     timings = list(found)
     if not timings:
-        raise InputError(f"{name}: holds no times of tests")
+        raise InputError("holds no times of tests")
     return Report(timings, by)
 
 
@@ -72,11 +72,11 @@ def _timing(case: str, seconds: float, file: str, group: str = "") -> Timing:
     return Timing({"case": case, "class": group or file, "file": file}, seconds)
 
 
-def _junit(text: str, name: str) -> Iterator[Timing]:
+def _junit(text: str) -> Iterator[Timing]:
     tag = "testsuite" if "<testsuites" not in text else "testsuites"
     cases = [each for each in root_of(text, tag, "JUnit XML").iter() if local(each) == "testcase"]
     for index, each in enumerate(cases):
-        place = f"{name}: testcase[{index}]"
+        place = f"testcase[{index}]"
         case, group = _of(each.get("name"), str, f"{place}.name"), each.get("classname", "")
         file = each.get("file") or group or case
         seconds = _seconds((each.get("time") or "0").replace(",", ""), f"{place}.time")
