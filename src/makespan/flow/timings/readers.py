@@ -63,7 +63,7 @@ def _seconds(value: Any, place: str, unit: float = 1.0) -> float:
 
 def _of(value: Any, kind: type, place: str) -> Any:
     if not isinstance(value, kind) or value == "":
-        words = {dict: "an object", list: "a list", str: "a text"}
+        words: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
         raise InputError([Mistake(place, f"{value!r} is not allowed; it is {words[kind]}")])
     return value
 
