@@ -7,6 +7,7 @@ are told by ``test_stories``; some pages have tests of their own.
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import re
 import shutil
@@ -195,6 +196,10 @@ def make_files(page: Path) -> None:
     makespan.save(generate("taskgraph", options={"size": 3}), "graphs/small.toml")
     Path("work.py").write_text("def render(frame):\n    return frame.sum()\n")
     np.save("frames.npy", np.ones((32_000, 2)))
+    times = {f"tests/test_{number % 3}.py::test_{number}": 1.0 + number for number in range(12)}
+    Path(".test_durations").write_text(json.dumps(times))
+    cases = "".join(f'<testcase file="a" name="{name}" time="60"/>' for name in times)
+    Path("junit.xml").write_text(f"<testsuite>{cases}</testsuite>")
     for form, text in code(page):
         if form == "toml" and (name := re.match(r"# ([\w-]+\.toml)\n", text)):
             Path(name[1]).write_text(shorter(text), "utf-8")
