@@ -162,6 +162,9 @@ def test_what_is_new_is_estimated_and_what_is_gone_is_left_out():
 
 def test_go_takes_a_pattern():
     assert written(["TestA", "TestB"], "go") == "^(TestA|TestB)$"
+    for name in ("ex/b::TestB", "ex/b", "TestA/in"):  # which would match nothing, and pass
+        with pytest.raises(InputError, match=r"--for go: .* is not the name of a Go test"):
+            written(["TestA", name], "go")
 
 
 def test_each_process_computes_the_same_parts(tmp_path):

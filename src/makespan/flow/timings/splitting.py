@@ -101,7 +101,14 @@ def split_within(times: dict[str, float], within: float, counts: Any, startup: f
 
 
 def written(tests: Sequence[str], runner: str | None) -> str:
-    """Return the tests as a runner takes them: a pattern for go, else one a line."""
+    """Return the tests as a runner takes them: a pattern for go, else one a line.
+
+    Go calls a package passed in which a pattern matches nothing, so other names are refused.
+    """
     if runner == "go":
+        for name in tests:
+            if not name.isidentifier():
+                text = "is not the name of a Go test; TIMES of 'go test -json' has these names"
+                raise InputError(f"--for go: {name!r} {text}")
         return f"^({'|'.join(map(re.escape, tests))})$"
     return "\n".join(tests)
