@@ -119,9 +119,10 @@ def map(  # noqa: A001
     ...     execute.map(pow, [2, 3], [5, 2], on=pool).results
     [32, 9]
     """
-    options: Any = {"batched": batched, "batch_size": batch_size, "retries": retries}
-    options |= {"expected": expected, "by_size": True}
-    with prepared(function, iterables, on, progress, keywords, resources, **options) as found:
+    with prepared(
+        function, iterables, on, progress, keywords, resources, batched=batched,
+        batch_size=batch_size, retries=retries, expected=expected, by_size=True,
+    ) as found:  # fmt: skip
         return carried_out(*found, keep_going=keep_going)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,7 +18,7 @@ PRICE_TOLERANCE = 2e-9
 SHORT = 2**16  # integers below are sorted in linear time
 
 
-class Rows:
+class Rows(ABC):
     """The rows of a schedule, beside the problem it is said to solve.
 
     ``row`` is that of each execution of a task, ``hops`` are those of transfers.
@@ -69,13 +70,13 @@ class Rows:
             yield from self.waits()
         yield from self.cores()
 
+    @abstractmethod
     def transfers(self) -> Iterator[Violation]:
         """Yield the transfers that are missing, or that no plan has."""
-        raise NotImplementedError
 
+    @abstractmethod
     def waits(self) -> Iterator[Violation]:
         """Yield what begins before its data are there."""
-        raise NotImplementedError
 
     def amounts(self) -> Iterator[Violation]:
         dag, schedule = self.problem.dag, self.schedule

@@ -114,10 +114,11 @@ def map(  # noqa: A001
     >>> dask.map(pow, [2, 3], [5, 2], client).results     # doctest: +SKIP
     [32, 9]
     """
-    options: Any = {"batched": batched, "batch_size": batch_size, "workers": workers}
-    options |= {"resources": resources, "retries": retries, "priority": priority}
-    options |= {"calibration": calibration, "expected": expected, "by_size": True}
-    with prepared(function, data, more, client, progress, keywords, **options) as (used, job):
+    with prepared(
+        function, data, more, client, progress, keywords, batched=batched, batch_size=batch_size,
+        workers=workers, resources=resources, retries=retries, priority=priority,
+        calibration=calibration, expected=expected, by_size=True,
+    ) as (used, job):  # fmt: skip
         return carried_out(Cluster(used), job, keep_going=keep_going)
 
 
@@ -221,10 +222,12 @@ def prepared(
             by_size=by_size,
         )  # fmt: skip
         if measured is not None:
-            costs = partial(Costs.of, measured.star(waits=0.0).workers, measured.load)
-            learning["recall"] = lambda members: costs()
-        given: Any = {"only": wanted.only, "priority": wanted.priority, "batch_size": batch_size}
-        yield used, DaskJob(function=sent, tell=tell, **learning, **given)
+            machines = measured.star(waits=0.0).workers
+            learning["recall"] = lambda _members: Costs.of(machines, measured.load)
+        yield used, DaskJob(
+            function=sent, tell=tell, only=wanted.only, priority=wanted.priority,
+            batch_size=batch_size, **learning,
+        )  # fmt: skip
 
 
 def _is_client(value: Any) -> bool:
