@@ -351,7 +351,7 @@ tasks = [{ name = "a", work = 1 }, { name = "b", work = 1 }, { name = "c", work 
 edges = [{ from = "a", to = "b", size = 1 }, { from = "b", to = "c", size = 1 }]
 network = { machines = [{ name = "M1" }] }"""
     browser.do(lambda page: page.fill("#toml", text))
-    browser.wait("document.querySelectorAll('.graph .arrow').length === 2")
+    browser.wait(f"document.querySelectorAll('.graph .arrow').length === 2 && {CALM}")
     browser.do(lambda page: page.focus('.graph .task[data-name="c"]'))
     browser.do(lambda page: page.get_by_label("Arrow from c to", exact=True).select_option("a"))
     press(browser, "Add an arrow from c to the task in the list")
