@@ -3,6 +3,7 @@
 python -m benchmarks.first_use
 python -m benchmarks.first_use --keep rows.json --part 1/3     # some problems; rows are kept
 python -m benchmarks.first_use --busy                          # limits count CPU time; no table
+python -m benchmarks.first_use --service                       # small solves beside a compiler
 
 Each call is a process of its own. Cold calls begin with an empty folder for kernels, and what they
 start to fill it is stopped after the fifth; warm ones have a folder that `makespan compile` filled.
@@ -12,8 +13,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -32,6 +35,15 @@ from makespan.core.system.startup import by_processor
 from makespan.flow.kinds import generate, kind_named
 
 LIMIT, CALLS = 2.0, 5
+SOLVES, FIRST = 1_000, 10  # of a service, and those that are left out
+SMALL = (
+    ("divisible", {"workers": 5, "latency": 0.1}),
+    ("independent", {"tasks": 8, "machines": 3}),
+    ("partition", {"resources": 4, "tasks": 60}),
+    ("pipeline", {"stages": 10, "machines": 3}),
+    ("reduction", {"machines": 5, "segments": 3}),
+    ("taskgraph", {"size": 8}),
+)
 EXAMPLES = Path("examples")
 COLLECTIVES = (
     *("broadcast", "scatter", "gather", "reduce"),
@@ -150,6 +162,59 @@ def print_busy(warm: Path, only: str) -> None:
         print(f"{name:40} {cold[0]:6.2f} s {ready[0]:6.2f} s  makespan {ratio}", flush=True)
 
 
+def serve() -> None:
+    """Solve many small problems in this process; print how long each took, and what it found."""
+    # Kernels are missed at first, so that a process begins to compile.
+    found = solve(generate("taskgraph", options={"size": 50, "contention": "ports"}), time_limit=1)
+    assert found.makespan
+    took, values = [], []
+    for number in range(SOLVES):
+        kind, options = SMALL[number % len(SMALL)]
+        problem = generate(kind, seed=number, options=options)
+        began = time.perf_counter()
+        result = solve(problem, time_limit=10.0)
+        took.append(time.perf_counter() - began)
+        values.append(result.makespan)
+    print(json.dumps([took, values]))
+
+
+def print_service(warm: Path) -> None:
+    """Compare a service whose kernels are compiled beside it with one that has all."""
+    rows = {}
+    with tempfile.TemporaryDirectory() as empty:
+        for name, folder in (("cold", Path(empty)), ("warm", warm)):
+            done = subprocess.run(
+                [sys.executable, "-m", "benchmarks.first_use", "--service", "--inside"],
+                env={
+                    **{**os.environ, "MAKESPAN_COMPILE": "beside"},
+                    **{"NUMBA_CACHE_DIR": str(folder)},
+                },
+                stdout=subprocess.PIPE,
+                check=True,
+            )
+            rows[name] = json.loads(done.stdout)
+            _stop(folder)
+    (cold, found), (ready, expected) = rows["cold"], rows["warm"]
+    table = Table(
+        "first_use_service",
+        "A service while kernels are compiled",
+        f"{SOLVES:,} small problems of all kinds one after another in one process. Cold: another "
+        f"process compiles meanwhile. Without the first {FIRST}.",
+        ("kind", "cold, median", "warm, median", "ratio of medians", "equal answers"),
+        clock="wall-clock time",
+    )
+    groups = {"all": range(FIRST, SOLVES)}
+    groups |= {
+        kind: range(FIRST + (number - FIRST) % len(SMALL), SOLVES, len(SMALL))
+        for number, (kind, _) in enumerate(SMALL)
+    }
+    for name, those in groups.items():
+        one, two = (statistics.median(took[each] for each in those) for took in (cold, ready))
+        equal = sum(math.isclose(found[each], expected[each], rel_tol=1e-9) for each in those)
+        table.add(name, one, two, f"{one / two:.2f}×", f"{equal} of {len(those)}")
+    table.write()
+
+
 def main() -> None:
     """Print and write the table."""
     parser = argparse.ArgumentParser()
@@ -158,10 +223,11 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, default=None)
     parser.add_argument("--warm", type=Path, default=None, help="a folder that is filled already")
     parser.add_argument("--busy", action="store_true", help="for a machine that others use, too")
+    parser.add_argument("--service", action="store_true", help="small solves in one process")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.inside:
-        solve_all(asked.only)
+        serve() if asked.service else solve_all(asked.only)
         return
     part, parts = map(int, asked.part.split("/"))
     kept: dict[str, Any] = {}
@@ -174,8 +240,8 @@ def main() -> None:
             subprocess.run(
                 [sys.executable, "-m", "makespan", "compile"], env=environment, check=True
             )
-        if asked.busy:
-            print_busy(warm, asked.only)
+        if asked.busy or asked.service:
+            print_service(warm) if asked.service else print_busy(warm, asked.only)
             return
         for number, (name, problem) in enumerate(problems()):
             if number % parts == part - 1 and asked.only in name:

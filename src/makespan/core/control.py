@@ -12,6 +12,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from makespan.core.errors import TooLarge
+from makespan.core.numeric import first_use
 from makespan.core.numeric.binding import is_plain
 from makespan.core.steps import Step
 from makespan.core.system import interrupts, startup
@@ -23,16 +24,19 @@ if TYPE_CHECKING:
     from makespan.core.solution import Solution
 
 Progress = Callable[[float | None, float | None, float], None]
+FREE, COUNTED = 0.5, 0.4  # seconds of start-up that no limit counts; what part of one others take
 GRACE = 0.25  # seconds by which what can't be stopped may end after the limit
 
 
 class Control:
     """What a method asks while it runs.
 
-    After ``time_limit`` seconds :meth:`expired` is true; None for no limit. Start-up (compiling
-    kernels, importing libraries) does not count. ``rng`` is a seed or a ``numpy.random.Generator``;
-    None is seed 0. ``progress`` is called with (incumbent, bound, elapsed seconds) whenever a
-    method reports. ``log_steps``: :meth:`step` keeps what it is given.
+    After ``time_limit`` seconds :meth:`expired` is true; None for no limit. Of start-up (compiling
+    kernels, importing libraries) half a second does not count, and what goes beyond it for at most
+    two fifths of the limit, so that a limit is kept and leaves time to plan; none counts where
+    kernels are compiled whatever the limit (``MAKESPAN_COMPILE=now``). ``rng`` is a seed or a
+    ``numpy.random.Generator``; None is seed 0. ``progress`` is called with (incumbent, bound,
+    elapsed seconds) whenever a method reports. ``log_steps``: :meth:`step` keeps what it is given.
 
     ``incumbent``: the best solution of earlier methods on the same problem, to start from.
     ``interrupted``: whether the user asked to stop; set from a signal handler.
@@ -51,7 +55,9 @@ class Control:
         self.incumbent: Solution | None = None
         self.interrupted = False
         self._progress = progress
-        self._started = _clock()
+        self._started, self._spent = startup.clock(), startup.spent()
+        counts = time_limit is not None and first_use.mode() != "now"
+        self._counts = COUNTED * time_limit if counts else 0.0
         self._rng = rng
         self._steps: list[Step] = []
         self._steps_of: dict[str, list[Step]] = {}
@@ -79,8 +85,10 @@ class Control:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start, less those of start-up work."""
-        return _clock() - self._started
+        """Seconds since the start, without start-up that does not count."""
+        elapsed = startup.clock() - self._started
+        started = startup.spent() - self._spent
+        return elapsed - started + min(max(0.0, started - FREE), self._counts)
 
     @property
     def remaining(self) -> float | None:
@@ -179,10 +187,6 @@ class Control:
 
         with interrupts.noted(note):
             yield
-
-
-def _clock() -> float:
-    return startup.clock() - startup.spent()
 
 
 POLL_SECONDS = 0.05

@@ -15,6 +15,7 @@ from makespan.core.registry import Method, applicability, find_method, within_re
 from makespan.core.solution import Objective, Solution
 
 EXACT_SECONDS = 10.0
+SHARE = 0.7  # of the time that is left, for a method that comes again when more plans are known
 SAME = 1e-9  # relative: values this near are the same, of methods in closed form
 SAME_OF_SOLVERS = 1e-6  # relative: and of linear and mixed-integer programmes
 EXCLUDED = 1e-9
@@ -67,7 +68,8 @@ def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[st
     """
     race, floor = _Race(), greatest_bound(kind, problem)
     with control.limited(EXACT_SECONDS if control.time_limit is None else None):
-        for name in kind.methods.AUTO:
+        for number, name in enumerate(kind.methods.AUTO, 1):
+            again = name in kind.methods.AUTO[number:]
             method = find_method(kind.name, name)
             if not applicability(method, problem).applies or not within_reach(method, problem):
                 continue
@@ -75,7 +77,9 @@ def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[st
                 break
             used = {name: options[name] for name in options if name in method.options}
             try:
-                race.enter(run_method(kind, problem, control, method, used, floor))
+                with control.sharing(SHARE if again else 1.0):
+                    found = run_method(kind, problem, control, method, used, floor)
+                race.enter(found)
             except TooLarge as error:
                 race.refused.append(f"{method.name} was left out: {error}")
                 continue

@@ -20,6 +20,26 @@ from makespan.core.system import startup
 from makespan.core.system.startup import EXTRAS, missing, optional
 
 
+@pytest.mark.parametrize(
+    ("mode", "startup_took", "left"),
+    [("beside", 0.5, 2.0), ("beside", 0.9, 1.6), ("beside", 60.0, 1.2), ("now", 60.0, 2.0)],
+)
+def test_half_a_second_of_startup_is_free(
+    monkeypatch: pytest.MonkeyPatch, mode: str, startup_took: float, left: float
+) -> None:
+    """What goes beyond it counts, for at most two fifths of the limit; not at all by ``now``."""
+    monkeypatch.setenv("MAKESPAN_COMPILE", mode)
+    now = [100.0]
+    monkeypatch.setattr(startup, "clock", lambda: now[0])
+    control = Control(time_limit=2.0)
+    with startup.startup():
+        now[0] += startup_took
+        assert control.remaining == pytest.approx(left)
+    assert control.remaining == pytest.approx(left)
+    now[0] += left + 1e-6
+    assert control.expired()
+
+
 def test_startup_is_left_out_of_the_elapsed_time() -> None:
     """Time in a start-up block passes for the clock, not for the control; blocks may be nested."""
     control = Control(time_limit=0.05)

@@ -204,11 +204,13 @@ def rarest_first(
     more_comes = control.incumbent is not None and needs.is_tried(
         problem, needs.ALONG_CRITICAL_PATH
     )
+    # a first plan may take all the time that is left; on links the patient rule is best (seed % 4)
+    spreader.run(int(rng.integers(2**31)) | 2, STYLES[0])
     with control.sharing(BEFORE if more_comes else 1.0):
-        for turn in range(max(1, restarts)):
-            spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])
+        for turn in range(1, max(1, restarts)):
             if spreader.end <= bound or control.expired():
                 break
+            spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])
             if turn == len(STYLES) and broadcast_rarest_first.pays(spreader.count * restarts):
                 spreader.loop = broadcast_rarest_first.compiled  # for many runs on a small problem
         changes = _Changes(spreader)

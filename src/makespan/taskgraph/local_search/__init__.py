@@ -102,10 +102,11 @@ def improved(
         "ends": np.zeros(len(sample.ends)), "kept": sample.ends, "ranked": sample.ends[1:],
         "numbers": numbers,
     }  # fmt: skip
-    reach = REACH_SAMPLED if len(sample.ends) > 1 else reach_of(moves, count)
+    sampled = len(sample.ends) > 1
     columns = searched(
-        accept_moves, given, moves, large, SLICE, control, reach=reach, machines=len(network),
-        ranked_from=sample.ranked_from, rigid=problem.is_rigid,
+        accept_moves, given, moves, large, SLICE, control,
+        reach=lambda moves: REACH_SAMPLED if sampled else reach_of(moves, count),
+        machines=len(network), ranked_from=sample.ranked_from, rigid=problem.is_rigid,
     )  # fmt: skip
     order, machine = np.asarray(columns["best_order"]), np.asarray(columns["best_machine"])
     return in_order(problem, machine, inverse(order))

@@ -76,7 +76,7 @@ def improved_under_contention(
         "best_begins": np.zeros(edges * most), "best_end": np.zeros(count), "numbers": numbers,
     }  # fmt: skip
     columns = searched(
-        accept_under_contention, given, moves, steps, SLICE, control, reach=reach(moves),
+        accept_under_contention, given, moves, steps, SLICE, control, reach=reach,
         machines=machines, hops=most, things=routes.things, blocking=problem.is_blocking,
         rigid=problem.is_rigid,
     )  # fmt: skip

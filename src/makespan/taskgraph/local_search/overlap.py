@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from makespan.core.numeric.sorting import inverse
 from makespan.taskgraph.limits import latest_ends
 from makespan.taskgraph.model.loops import first_free, graph_loop, hold
 from makespan.taskgraph.problem import TaskGraph
+
+MOMENT = 1e-3  # seconds that say nothing about how long moves take
 
 
 def search_columns(problem: TaskGraph, machine: Integers, order: Integers) -> dict[str, Any]:
@@ -32,22 +34,29 @@ def search_columns(problem: TaskGraph, machine: Integers, order: Integers) -> di
 
 
 def searched(
-    loop: Loop, given: dict[str, Any], moves: int, steps: int, at_once: int, control: Control,
-    **numbers: Any,
+    loop: Loop, given: dict[str, Any], moves: int, steps: int, at_once: int, control: Control, *,
+    reach: Callable[[int], float], **numbers: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Try moves of so many steps each, until the time is up; return the columns then.
 
     There are ``at_once`` steps, or one move, between two looks at the clock; of a plain loop, a
-    hundredth.
+    hundredth. Thresholds fall, and begin at ``reach``, by as many moves as the time is enough for:
+    a search whose limit ends it while it is still warm finds nothing.
     """
     form, column = loop.chosen(moves * steps)
     at_once = int(at_once * PLAIN) if is_plain(form) else at_once
     columns = {name: column(each) for name, each in given.items()}
-    run = bind(form, **columns, all_evaluations=moves, **numbers)
-    for first, after in pairwise([*range(0, moves, max(1, at_once // steps)), moves]):
-        run(after - first)
+    run = bind(form, **columns, **numbers)
+    tried, begun = 0, control.elapsed
+    while tried < moves:
+        now = min(max(1, at_once // steps), moves - tried)
+        run(evaluations=now, all_evaluations=moves, reach=reach(moves))
+        tried += now
         if control.expired():
             break
+        if (left := control.remaining) is not None:
+            spent = max(control.elapsed - begun, MOMENT)
+            moves = min(moves, tried + max(1, int(tried * left / spent)))
     return columns
 
 
