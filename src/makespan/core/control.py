@@ -56,8 +56,7 @@ class Control:
         self.interrupted = False
         self._progress = progress
         self._started, self._spent = startup.clock(), startup.spent()
-        counts = time_limit is not None and first_use.mode() != "now"
-        self._counts = COUNTED * time_limit if counts else 0.0
+        self._counts = 0.0 if first_use.mode() == "now" else COUNTED * (time_limit or 0.0)
         self._rng = rng
         self._steps: list[Step] = []
         self._steps_of: dict[str, list[Step]] = {}

@@ -229,5 +229,5 @@ def test_no_clock_ends_runs_that_are_counted(monkeypatch: pytest.MonkeyPatch) ->
 
     quick = plans()
     clock = itertools.count(0.0, 100.0)
-    monkeypatch.setattr("makespan.core.control._clock", lambda: next(clock))
+    monkeypatch.setattr("makespan.core.system.startup.clock", lambda: next(clock))
     assert plans() == quick
