@@ -1,12 +1,11 @@
-"""Pipelines: layers over unlike devices, and large chains, beside what systems do.
+"""Pipelines: layers over unlike devices, and large chains.
 
-``python -m benchmarks.pipelines [sizes] [rules]``: device sets are drawn by a seed. Layers are
-alike, as those of large models, but for their number; a layer needs 1 unit of memory.
+Device sets are drawn by a seed. Layers are alike, as those of large models, but for their number; a
+layer needs 1 unit of memory.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 
@@ -15,12 +14,9 @@ import numpy as np
 from benchmarks.table import Table
 from makespan import Interconnect, Pipeline, Result, solve
 
-LAYERS, LIMIT, SHORT = 80, 2.0, 0.5
+LAYERS, LIMIT = 80, 2.0
 SETS = 5
 """Sets of devices of each size."""
-RANDOM = 300
-"""Sets of devices beside the rules of systems."""
-SYSTEMS = ("memory-proportional", "equal")
 
 Row = tuple[str, ...]
 
@@ -89,38 +85,5 @@ def write_solved() -> None:
     table.write()
 
 
-def write_compared() -> None:
-    """Print and write the table beside the rules of systems."""
-    table = Table(
-        "pipelines_rules",
-        "Pipelines: layers in proportion to memory, or equally, beside the best mapping",
-        f"{RANDOM} sets of 2 to 8 devices, {LAYERS} layers, no costs of links; the value of the "
-        f"rule over that of the best mapping found in {SHORT:g} s. Proved: sets where that is the "
-        "optimum. A rule that exceeds a memory is left out.",
-        ("rule", "objective", "sets", "proved", "median", "90 %"),
-        clock="no clock",
-    )
-    ratios: dict[tuple[str, str], list[float]] = {}
-    proved = dict.fromkeys(("latency", "period"), 0)
-    for seed in range(RANDOM):
-        for objective in ("latency", "period"):
-            problem = devices(seed, 2 + seed % 7, objective, linked=False)
-            best = solve(problem, time_limit=SHORT)
-            assert best.objective is not None
-            proved[objective] += best.status == "optimal"
-            for rule in SYSTEMS:
-                found = solve(problem, method=rule)
-                if found.objective is not None:
-                    ratio = found.objective.value / best.objective.value
-                    ratios.setdefault((rule, objective), []).append(ratio)
-    for (rule, objective), values in sorted(ratios.items()):
-        middle, high = np.quantile(values, [0.5, 0.9]).tolist()
-        cells = f"{proved[objective]} of {RANDOM}", f"{middle:.2f}", f"{high:.2f}"
-        table.add(rule, objective, str(len(values)), *cells)
-    table.write()
-
-
 if __name__ == "__main__":
-    for name, write in (("sizes", write_solved), ("rules", write_compared)):
-        if name in sys.argv[1:] or len(sys.argv) == 1:
-            write()
+    write_solved()

@@ -63,6 +63,13 @@ def gpus(folder: Path) -> None:
     makespan.save(makespan.solve(front), folder / "gpus-front.svg", view="front")
 
 
+def layers(folder: Path) -> None:
+    """Draw which of three unlike GPUs takes which layers for the least period."""
+    example = ROOT / "examples" / "unlike_gpus" / "gpus.toml"
+    problem = makespan.read_problem(example, objective="period")
+    makespan.save(makespan.solve(problem), folder / "layers-mapping.svg", view="mapping")
+
+
 def allreduce(folder: Path) -> None:
     """Draw who sends to whom in an all-reduce of four machines."""
     times = {"machines": 4, "segments": 2, "latency": 1, "transfer": 1, "reduce": 1}
@@ -74,5 +81,5 @@ SURE: tuple[Callable[[Path], None], ...] = (lecture, reductions, allreduce)
 """Those that are the same whenever they are drawn."""
 
 if __name__ == "__main__":
-    for draw in (*SURE, rounds, gpus):
+    for draw in (*SURE, rounds, gpus, layers):
         draw(Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES)

@@ -80,6 +80,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.partition.model.curves": ("Curve", "Samples"),
     },
     "makespan.pipeline": {
+        "makespan.execute.intervals": ("PipelineExecution", "run"),
         "makespan.pipeline.formats": ("options_for", "read_layers"),
     },
     "makespan.reduction": {

@@ -135,14 +135,14 @@ def ranked(problem: Pipeline, mapping: Mapping) -> tuple[float, float]:
     return excess(problem, values), worth(problem, values)
 
 
-def turns_of(problem: Pipeline, schedule: Schedule) -> tuple[tuple[int, ...], Integers]:
+def turns_of(schedule: Schedule) -> tuple[tuple[int, ...], Integers]:
     """Return the edges of the intervals of a schedule, and who computes them, (items, intervals).
 
     Raises ValueError if not every data set is computed in the same number of intervals.
     """
     rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
     rows = rows[np.lexsort((rows, schedule.end[rows], schedule.start[rows], schedule.item[rows]))]
-    table = schedule.machine[rows].reshape(problem.items, -1)
+    table = schedule.machine[rows].reshape(len(np.unique(schedule.item[rows])), -1)
     counts = schedule.amount[rows[: table.shape[1]]]
     edges = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return tuple(edges.tolist()), table
@@ -156,7 +156,7 @@ def mapping_of(problem: Pipeline, schedule: Schedule) -> Mapping:
     >>> mapping_of(problem, scheduled(problem, Mapping.of([0, 1, 3], [1, 0])))
     Mapping(edges=(0, 1, 3), groups=((1,), (0,)))
     """
-    edges, table = turns_of(problem, schedule)
+    edges, table = turns_of(schedule)
     groups = []
     for column in table.T:
         again = np.flatnonzero(column[1:] == column[0])
