@@ -13,7 +13,7 @@ import pytest
 from makespan.cli.main import run
 from makespan.core.errors import InputError, MakespanError
 from makespan.flow.timings.readers import read
-from makespan.flow.timings.splitting import split, split_within, times_of, written
+from makespan.flow.timings.splitting import split, split_by_speeds, split_within, times_of, written
 
 JUNIT = """<?xml version="1.0"?>
 <testsuites><testsuite name="s">
@@ -158,6 +158,33 @@ def test_what_is_new_is_estimated_and_what_is_gone_is_left_out():
     listed = ["a.py::x", "a.py::new", "c.py::new"]
     expected = {"a.py::x": 3, "a.py::new": 2, "c.py::new": pytest.approx(6.5 / 3)}
     assert times_of(read(CSV), None, listed) == expected
+
+
+def test_a_new_test_is_estimated_by_those_most_like_it():
+    text = "name,seconds\na.py::T::t[1],6\na.py::T::t[2],2\na.py::T::u,10\nb.ts:7,5\n"
+    expected = {"a.py::T::t[3]": 4, "a.py::T::new": 6, "a.py::w": 6, "b.ts:9": 5, "c": 5.75}
+    assert times_of(read(text), None, list(expected)) == expected
+
+
+def test_shards_of_unlike_speeds_end_together():
+    for seed in range(20):
+        draw = random.Random(seed)
+        speeds = [draw.choice((1.0, 2.0, 3.5)) for _ in range(draw.randint(1, 5))]
+        times = {str(index): draw.expovariate(1) for index in range(draw.randint(5, 60))}
+        found = split_by_speeds(times, speeds, 2.0)
+        assert sorted(name for tests in found.tests for name in tests) == sorted(times)
+        assert all(found.tests)
+        for tests, speed, seconds in zip(found.tests, speeds, found.seconds, strict=True):
+            assert seconds == pytest.approx(2.0 + sum(times[name] for name in tests) / speed)
+        ideal = 2.0 + max(sum(times.values()) / sum(speeds), max(times.values()) / max(speeds))
+        assert ideal <= found.bound * (1 + 1e-9) <= max(found.seconds) * (1 + 2e-9)
+
+
+def test_a_slow_shard_has_a_test_too():
+    found = split_by_speeds({"a": 1.0, "b": 1.0, "c": 1.0}, [1e-6, 1.0], 0.0)
+    assert sorted(map(len, found.tests)) == [1, 2]
+    with pytest.raises(InputError, match="--speeds"):
+        split_by_speeds({"a": 1.0}, [1.0, 2.0], 0.0)
 
 
 def test_go_takes_a_pattern():

@@ -18,6 +18,7 @@ FROM_0 = click.FloatRange(min=0, max=1e15)
 @parameters.file_argument("times")
 @click.option("--shards", type=click.IntRange(min=1), metavar="N", help="The number of shards.")
 @click.option("--within", type=FROM_0, metavar="SECONDS", help="Or what each may take.")
+@click.option("--speeds", metavar="A,B,…", help="Or the speed of each, where they differ.")
 @click.option("--shard", type=click.IntRange(min=1), metavar="K", help="Print its tests alone.")
 @click.option("--by", type=click.Choice(["case", "file", "class"]), help="What stays together.")
 @click.option("--counts", metavar="equal|N", help="How many tests a shard may have.")
@@ -36,6 +37,7 @@ def command(
     times: str,
     shards: int | None,
     within: float | None,
+    speeds: str | None,
     shard: int | None,
     by: str | None,
     counts: str | None,
@@ -56,8 +58,10 @@ def command(
     from makespan.core.inputs.files import read_text
     from makespan.flow.timings import readers, splitting
 
-    if (shards is None) == (within is None):
-        raise InputError("--shards, --within: exactly one of them is needed")
+    if [shards, within, speeds].count(None) != 2:
+        raise InputError("--shards, --within, --speeds: exactly one of them is needed")
+    if counts and speeds:
+        raise InputError("--counts: not together with --speeds")
     most: Any = int(counts) if counts and counts.isdecimal() and len(counts) < 10 else counts
     text = read_text(times)
     with headed(times):
@@ -69,6 +73,8 @@ def command(
     seconds = splitting.times_of(report, by, now)
     if shards is not None:
         found = splitting.split(seconds, shards, most, startup)
+    elif speeds is not None:
+        found = splitting.split_by_speeds(seconds, _speeds(speeds), startup)
     else:
         found = splitting.split_within(seconds, within or 0.0, most, startup)
     if shard is not None and shard > len(found.tests):
@@ -85,3 +91,13 @@ def command(
         rows.append(f"bound {found.bound:.2f} s, gap {100 * found.gap:.2f} %")
         parameters.say("\n".join(rows if total is None else [*rows, f"price {total:.2f}"]))
     return DONE
+
+
+def _speeds(text: str) -> list[float]:
+    try:
+        speeds = [float(each) for each in text.split(",")]
+    except ValueError:
+        speeds = []
+    if not speeds or not all(0 < each < float("inf") for each in speeds):
+        raise InputError(f"--speeds: {text!r} is not allowed; it is numbers above 0, as 1,1,2.5")
+    return speeds

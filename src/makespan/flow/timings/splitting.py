@@ -6,11 +6,17 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 from makespan.balance import balance, lower_bound
 from makespan.core.errors import InputError
+from makespan.flow.result import Result
+from makespan.flow.solve import solve
 from makespan.flow.timings.readers import Report
+from makespan.independent.problem import IndependentTasks
+
+NEAR = 1e-3  # how far a list schedule may be above the bound
 
 
 @dataclass(frozen=True)
@@ -40,8 +46,8 @@ class Split:
 def times_of(report: Report, by: str | None, listed: Sequence[str] | None) -> dict[str, float]:
     """Return the seconds of what is split, sorted by name.
 
-    ``listed``: what there is now. What has no time is estimated by the mean of its file, else of
-    all; what is gone is left out.
+    ``listed``: what there is now. What has no time is estimated by the mean of the same test with
+    other parameters, else of its class, its file, or all; what is gone is left out.
     """
     by = by or report.by
     taken: dict[str, float] = {}
@@ -51,16 +57,23 @@ def times_of(report: Report, by: str | None, listed: Sequence[str] | None) -> di
         files[names[by]] = names["file"]
     if listed is None:
         return dict(sorted(taken.items()))
-    beside: dict[str, list[float]] = {}
+    alike: dict[str, list[float]] = {}
     for name, seconds in taken.items():
-        beside.setdefault(files[name], []).append(seconds)
-    every = list(taken.values())
+        for each in {*_groups(name), files[name], ""}:
+            alike.setdefault(each, []).append(seconds)
     known = dict(taken)
     for name in listed:
         if name not in known:
-            near = beside.get(name.partition("::")[0], every)
+            near = next(alike[each] for each in (*_groups(name), "") if each in alike)
             known[name] = math.fsum(near) / len(near)
     return {name: known[name] for name in sorted(set(listed))}
+
+
+def _groups(name: str) -> tuple[str, ...]:
+    """Return what a test is of: its name without parameters, its class or file, its file."""
+    file = name.partition("::")[0]
+    test, group = name.partition("[")[0], name.rpartition("::")[0]
+    return *(each for each in (test, group) if each), file, re.sub(r":\d+$", "", file)
 
 
 def split(times: dict[str, float], shards: int, counts: Any = None, startup: float = 0.0) -> Split:
@@ -77,10 +90,63 @@ def split(times: dict[str, float], shards: int, counts: Any = None, startup: flo
     except ValueError as error:
         raise InputError(f"--counts: {error}") from None
     least = len(names) // shards if counts == "equal" else 1
+    bound = lower_bound(seconds, least, shards)
+    if counts is None and max(_ends(groups, seconds)) > (1 + NEAR) * bound:
+        packed = solve(IndependentTasks(shards, seconds), method="multifit")
+        other = _parts(packed, shards, seconds)
+        groups = min(groups, other, key=lambda each: max(_ends(each, seconds)))
+        bound = max(bound, packed.lower_bound or 0.0)
     return Split(
         [[names[item] for item in sorted(group)] for group in groups],
-        [startup + math.fsum(seconds[item] for item in group) for group in groups],
-        startup + lower_bound(seconds, least, shards),
+        [startup + end for end in _ends(groups, seconds)],
+        startup + bound,
+    )
+
+
+def _ends(
+    groups: Sequence[Sequence[int]], seconds: Sequence[float], speeds: Sequence[float] | None = None
+) -> list[float]:
+    """Return how long each group takes."""
+    sums = [math.fsum(seconds[item] for item in group) for group in groups]
+    return [each / speed for each, speed in zip(sums, speeds or repeat(1.0), strict=False)]
+
+
+def _parts(result: Result, shards: int, seconds: Sequence[float]) -> list[list[int]]:
+    """Return the tests of each shard, one or more."""
+    groups: list[list[int]] = [[] for _ in range(shards)]
+    assert result.schedule is not None
+    items, machines = result.schedule.item.tolist(), result.schedule.machine.tolist()
+    for item, shard in zip(items, machines, strict=True):
+        groups[shard].append(item)
+    for group in groups:
+        if not group:  # it gets the shortest test of who has most of them
+            most = max(groups, key=len)
+            group.append(most.pop(most.index(min(most, key=lambda item: seconds[item]))))
+    return groups
+
+
+def split_by_speeds(times: dict[str, float], speeds: Sequence[float], startup: float) -> Split:
+    """Return a split over shards of these speeds, each of one test or more, or raise InputError.
+
+    A list schedule, longest first, or annealing with a fixed number of moves where that is better:
+    every process computes the same.
+    """
+    names, seconds = list(times), list(times.values())
+    if len(speeds) > len(names):
+        found = f"{len(speeds)} shards are not allowed for {len(names)} tests"
+        raise InputError(f"--speeds: {found}; a shard without tests might run all of them")
+    problem = IndependentTasks(len(speeds), seconds, speeds=speeds)
+    listed = solve(problem, method="uniform-lpt")
+    bound, groups = listed.lower_bound or 0.0, _parts(listed, len(speeds), seconds)
+    if max(_ends(groups, seconds, speeds)) > (1 + NEAR) * bound:
+        annealed = solve(problem, method="simulated-annealing")
+        other = _parts(annealed, len(speeds), seconds)
+        groups = min(groups, other, key=lambda each: max(_ends(each, seconds, speeds)))
+        bound = max(bound, annealed.lower_bound or 0.0)
+    return Split(
+        [[names[item] for item in sorted(group)] for group in groups],
+        [startup + end for end in _ends(groups, seconds, speeds)],
+        startup + bound,
     )
 
 
