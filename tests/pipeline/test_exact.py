@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from makespan import Pipeline, check, solve
+from makespan import Interconnect, Pipeline, check, solve
 from makespan.core.solution import Status
 from makespan.pipeline.mapping import Mapping, mapping_of, values_of
 from tests.oracles import pipeline_mappings as oracle
@@ -35,6 +36,29 @@ def claims(problem: Pipeline) -> None:
 def test_small_pipelines(seed: int) -> None:
     """All fields mixed; each seed is another problem."""
     claims(mixed(seed))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_latency_of_stages_that_are_alike(seed: int) -> None:
+    """All sets of machines are looked at: memory, links, ends, and machines that run no stage."""
+    rng = np.random.default_rng(seed)
+    stages, machines = int(rng.integers(1, 7)), int(rng.integers(1, 5))
+    links = Interconnect(
+        machines, rate=rng.uniform(0.5, 4.0, (machines, machines)), latency=rng.uniform(0.0, 1.0)
+    )
+    columns = {"data": np.full(stages, 1.5), "memory": np.ones(stages)}
+    if seed % 3:
+        columns["work"] = np.full(stages, 2.0)
+    else:
+        row = rng.uniform(0.5, 3.0, machines)
+        row[1:][rng.random(machines - 1) < 0.3] = np.inf
+        columns["durations"] = np.tile(row, (stages, 1))
+    problem = Pipeline(
+        columns, links, speeds=rng.uniform(0.5, 3.0, machines) if seed % 3 else 1.0,
+        memory=rng.integers(0, 5, machines), objective="latency", input=1.0, output=2.0,
+        outside=rng.uniform(0.5, 4.0, machines), overlap=bool(seed % 2),
+    )  # fmt: skip
+    claims(problem)
 
 
 @pytest.mark.thorough

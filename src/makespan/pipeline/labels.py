@@ -18,6 +18,7 @@ from makespan.pipeline.state_space import DONE, FULL, Costs, completions, search
 FIRST_LABELS, LABEL_BYTES = 100_000, 72
 MOST_ROUNDS = 120  # changes of the multipliers
 MOST_COVERED = 22  # machines up to which all sets of them are looked at
+MOST_VISITED = 18  # and all sets with each last machine
 NEVER = 1e300  # more than any mapping takes
 STRICTLY = 1 - 1e-11
 
@@ -238,3 +239,52 @@ def covering(problem: Pipeline, costs: Costs, control: Control) -> Searched | No
             sequence.append(machine)
             edges.append(int(reach[chosen]))
     return Searched([Mapping.of(edges[::-1], sequence[::-1])], True)
+
+
+def visiting(problem: Pipeline, costs: Costs, control: Control) -> Searched | None:
+    """Return the mapping of least latency where stages are alike; None where that is not exact.
+
+    Then the set of machines says what computing takes, the fastest ones full, and the best order of
+    the set what transfers take (Held and Karp 1962). Complexity: O(2^m m²).
+    """
+    machines, stages = len(problem.machines), len(problem.stages)
+    plain = problem.objective == "latency" and not problem.limited and problem.order == "free"
+    if not plain or machines > MOST_VISITED or not _same_stages(problem):
+        return None
+    claim(20.0 * 2**machines * machines, f"the ways through sets of {machines} machines")
+    sets, most, each = np.arange(2**machines), costs.far[0], costs.sums[1]
+    inside = (sets[:, None] >> np.arange(machines) & 1).astype(bool)
+    rest = stages - inside.sum(axis=1)
+    seconds = np.where(inside, each, 0.0).sum(axis=1)
+    seconds[(rest < 0) | (inside & (most < 1)).any(axis=1)] = np.inf
+    taken = inside.astype(np.int64)
+    for machine in np.argsort(each, kind="stable").tolist():
+        more = np.where(inside[:, machine], np.minimum(rest, most[machine] - 1), 0)
+        taken[:, machine] += more
+        seconds += more * each[machine]
+        rest -= more
+    seconds[rest != 0] = np.inf
+    between = costs.moved[min(1, stages - 1)] * costs.per_unit + costs.delay
+    ways = np.full((2**machines, machines), np.inf)  # by set and its last machine
+    ways[1 << np.arange(machines), np.arange(machines)] = costs.enter
+    sizes = inside.sum(axis=1)
+    for size in range(2, machines + 1):
+        if control.expired():
+            return Searched([], False)
+        of_size = sets[sizes == size]
+        for machine in range(machines):
+            chosen = of_size[inside[of_size, machine]]
+            before = ways[chosen ^ (1 << machine)] + between[:, machine]
+            ways[chosen, machine] = before.min(axis=1)
+    whole = (ways + costs.leave).min(axis=1) + seconds
+    best = chosen = int(whole.argmin())
+    if whole[best] == np.inf:
+        return Searched([], True)
+    machine, sequence = int((ways[best] + costs.leave).argmin()), []
+    while chosen:
+        sequence.append(machine)
+        chosen ^= 1 << machine
+        machine = int((ways[chosen] + between[:, machine]).argmin())
+    sequence.reverse()
+    edges = np.concatenate([[0], np.cumsum(taken[best, sequence])]).tolist()
+    return Searched([Mapping.of(edges, sequence)], True)

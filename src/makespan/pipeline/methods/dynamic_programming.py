@@ -11,7 +11,7 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution, front_in_words
 from makespan.pipeline.bounds import period_bounds
 from makespan.pipeline.construction import Best, known_mapping, solution_of
-from makespan.pipeline.labels import STRICTLY, Aim, behind, covering, searched
+from makespan.pipeline.labels import STRICTLY, Aim, behind, covering, searched, visiting
 from makespan.pipeline.mapping import Mapping, values_of
 from makespan.pipeline.needs import FEW_MACHINES, MOST_STATES, ONE_EACH, entries
 from makespan.pipeline.problem import Pipeline
@@ -29,7 +29,7 @@ NO_PLAN = "no interval mapping keeps within memory and limits"
     "and bounds exclude",
     complexity="O(n² m + n m²) where the order is given and one value counts; exponential else",
     source="Benoit and Robert 2008 for the model; labels of Feillet et al. 2004 "
-    "with the bounds of Christofides, Mingozzi and Toth 1981",
+    "with the bounds of Christofides, Mingozzi and Toth 1981; sets of Held and Karp 1962",
 )
 def dynamic_programming(problem: Pipeline, control: Control) -> Solution:
     """The best mapping within memory and limits, proved; or the front of period and latency."""
@@ -56,6 +56,11 @@ def _at_once(problem: Pipeline, control: Control, best: Best) -> tuple[bool, flo
     if best.mapping is not None:
         aim = replace(aim, better_than=best.rank[1] * STRICTLY)
     costs = Costs.of(problem, aim.longest)
+    visited = visiting(problem, costs, control)
+    if visited is not None and visited.complete:
+        for mapping in visited.mappings:
+            best.offer(mapping)
+        return True, best.rank[1]
     rest = behind(problem, costs, aim, control)
     control.report(None if best.mapping is None else best.rank[1], rest.bound)
     if rest.bound >= aim.better_than:
