@@ -34,8 +34,8 @@ def main() -> None:
         "split",
         "Tests over shards",
         f"{SUITES:,} suites of 20 to 1,000 tests over 2 to 20 shards, a tenth of them of unlike "
-        "speeds. The longest shard over a lower bound, found by `solve` where that is not within 1 %; "
-        "and, where each test takes another time a "
+        "speeds. The longest shard over a lower bound, found by `solve` where that is not within "
+        "1 %; and, where each test takes another time a "
         f"day later (lognormal, {NOISE:g}), the longest shard then over the planned one.",
         (
             *("suites", "number", "within 1 % of the bound", "median gap", "largest gap"),

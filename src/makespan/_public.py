@@ -69,6 +69,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
     "makespan.execute": {
         "makespan.execute.dealing.items": ("Files",),
         "makespan.execute.execution": ("Execution", "ItemsFailed"),
+        "makespan.execute.intervals": ("PipelineExecution", "run_pipeline"),
         "makespan.execute.pools.executor": ("Executor",),
         "makespan.execute.pools.map": ("forget", "imap", "map"),
     },
@@ -80,7 +81,6 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.partition.model.curves": ("Curve", "Samples"),
     },
     "makespan.pipeline": {
-        "makespan.execute.intervals": ("PipelineExecution", "run"),
         "makespan.pipeline.formats": ("options_for", "read_layers"),
     },
     "makespan.reduction": {

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from makespan import ExecutionError, InputError, Partition, Pipeline, pipeline, save, solve
+from makespan import ExecutionError, InputError, Partition, Pipeline, save, solve
+from makespan.execute import run_pipeline
 
 STAGES = Pipeline([1.0, 2.0, 1.0, 3.0], ["left", "middle", "right"])
 DEALT = Pipeline([1.0, 6.0, 1.0], 5, replicas=3)
@@ -42,7 +43,7 @@ def test_results_come_in_the_order_of_the_data(place: Any, problem: Pipeline) ->
     """A function for each stage; each gets what the one before returned."""
     letters = "abcd"[: len(problem.stages)]
     functions = [lambda value, letter=letter: value + letter for letter in letters]
-    done = pipeline.run(problem, functions, (str(item) for item in range(9)), on=place)
+    done = run_pipeline(problem, functions, (str(item) for item in range(9)), on=place)
     assert done.results == [f"{item}{letters}" for item in range(9)]
     intervals = solve(problem).answer["intervals"]
     assert len(done.schedule) == 9 * len(intervals) == sum(one.items for one in done.workers)
@@ -51,7 +52,7 @@ def test_results_come_in_the_order_of_the_data(place: Any, problem: Pipeline) ->
 def test_a_function_for_each_interval_and_machines_apart() -> None:
     """Each machine is a process of its own."""
     plan = solve(STAGES)
-    done = pipeline.run(plan, [lambda _: [os.getpid()]] + [add_process] * 2, range(4))
+    done = run_pipeline(plan, [lambda _: [os.getpid()]] + [add_process] * 2, range(4))
     assert len({tuple(result) for result in done.results}) == 1
     assert len({*done.results[0], os.getpid()}) == 4
 
@@ -64,7 +65,7 @@ def add_process(value: list[int]) -> list[int]:
 def test_replicas_take_data_sets_in_turn() -> None:
     """As the plan deals them."""
     with ThreadPoolExecutor(5) as threads:
-        done = pipeline.run(DEALT, [abs, abs, abs], range(8), on=threads)
+        done = run_pipeline(DEALT, [abs, abs, abs], range(8), on=threads)
     groups = [interval.get("machines", [interval["machine"]]) for interval in
               solve(DEALT).answer["intervals"]]  # fmt: skip
     assert any(len(group) > 1 for group in groups)
@@ -92,14 +93,14 @@ def test_a_machine_holds_two_data_sets_at_most() -> None:
 
     problem = Pipeline([1.0, 1.0], 2)
     with ThreadPoolExecutor(2) as threads:
-        done = pipeline.run(problem, [first, last], range(4), on=threads)
+        done = run_pipeline(problem, [first, last], range(4), on=threads)
     assert done.results == [0, 1, 2, 3]
 
 
 def test_what_was_measured_stands_beside_what_was_promised(tmp_path: Any) -> None:
     """Period and latency, and the makespan of so many data sets."""
     with ThreadPoolExecutor(3) as threads:
-        done = pipeline.run(STAGES, [abs] * 4, range(20), on=threads)
+        done = run_pipeline(STAGES, [abs] * 4, range(20), on=threads)
     assert done.promised.period == 3.0
     assert done.promised.latency == 7.0
     assert done.predicted == 7.0 + 19 * 3.0
@@ -116,8 +117,8 @@ def test_what_was_measured_stands_beside_what_was_promised(tmp_path: Any) -> Non
 def test_no_data_and_one_data_set() -> None:
     """Neither has a period."""
     with ThreadPoolExecutor(3) as threads:
-        none = pipeline.run(STAGES, [abs] * 4, [], on=threads)
-        one = pipeline.run(STAGES, [abs] * 4, [-1], on=threads)
+        none = run_pipeline(STAGES, [abs] * 4, [], on=threads)
+        one = run_pipeline(STAGES, [abs] * 4, [-1], on=threads)
     assert (none.results, none.period, none.latency) == ([], 0.0, 0.0)
     assert (one.results, one.period) == ([1], 0.0)
 
@@ -126,7 +127,7 @@ def test_a_function_that_raises_names_stage_and_item(place: Any) -> None:
     """Nothing is left running, and no item behind it is begun after that."""
     functions: list[Callable[[Any], Any]] = [abs, abs, lambda item: 1 // (item - 5), abs]
     with pytest.raises(ExecutionError, match=r"data set 5, on \w+, in stage 'S3': Zero") as caught:
-        pipeline.run(STAGES, functions, iter(range(10**9)), on=place)
+        run_pipeline(STAGES, functions, iter(range(10**9)), on=place)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
@@ -138,7 +139,7 @@ def test_data_that_raise_end_the_run() -> None:
         raise OSError("no more frames")
 
     with ThreadPoolExecutor(3) as threads, pytest.raises(OSError, match="no more frames"):
-        pipeline.run(STAGES, [abs] * 4, data(), on=threads)
+        run_pipeline(STAGES, [abs] * 4, data(), on=threads)
     assert not threads_of_runs()
 
 
@@ -146,7 +147,7 @@ def test_a_process_that_dies_is_named() -> None:
     """An executor that breaks ends the run."""
     broken = pytest.raises(ExecutionError, match=r"data set 0, on \w+, in 'S\d'.*BrokenProcess")
     with ProcessPoolExecutor(3) as pool, broken:
-        pipeline.run(STAGES, [abs, abs, lambda _: os._exit(1), abs], range(4), on=pool)
+        run_pipeline(STAGES, [abs, abs, lambda _: os._exit(1), abs], range(4), on=pool)
     assert not threads_of_runs()
 
 
@@ -164,14 +165,14 @@ def test_workers_of_dask_take_intervals_by_name_and_may_leave(cluster: Any) -> N
         def noted(value: Any) -> list[str]:
             return [*value, str(get_worker().name)]
 
-        done = pipeline.run(problem, [noted] * 3, [[]] * 5, on=client)
+        done = run_pipeline(problem, [noted] * 3, [[]] * 5, on=client)
         assert done.results == [machines] * 5
 
         def dies(value: Any) -> Any:
             os._exit(1)
 
         with pytest.raises(ExecutionError, match=f"data set 0, on {machines[1]}, in "):
-            pipeline.run(problem, [noted, dies, noted], [[]] * 5, on=client)
+            run_pipeline(problem, [noted, dies, noted], [[]] * 5, on=client)
 
 
 @pytest.mark.parametrize(
@@ -188,4 +189,4 @@ def test_workers_of_dask_take_intervals_by_name_and_may_leave(cluster: Any) -> N
 def test_what_can_not_run_is_refused(plan: Any, functions: Any, on: Any, text: str) -> None:
     """Before anything runs."""
     with pytest.raises(InputError, match=text):
-        pipeline.run(plan, functions, [1], on=on)
+        run_pipeline(plan, functions, [1], on=on)

@@ -1,8 +1,8 @@
 """Running functions and plans on real engines.
 
 A function over data on any pool of workers: :func:`map`, :func:`imap`, and :class:`Executor`, the
-interface of ``concurrent.futures``. ``makespan.execute.dask`` and ``makespan.execute.mpi`` measure
-clusters, and run plans on them.
+interface of ``concurrent.futures``. Stages in turn: :func:`run_pipeline`. ``makespan.execute.dask``
+and ``makespan.execute.mpi`` measure clusters, and run plans on them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from makespan._public import lazily, names_of
 if TYPE_CHECKING:
     from makespan.execute.dealing.items import Files as Files
     from makespan.execute.execution import Execution as Execution, ItemsFailed as ItemsFailed
+    from makespan.execute.intervals import (
+        PipelineExecution as PipelineExecution,
+        run_pipeline as run_pipeline,
+    )
     from makespan.execute.pools.executor import Executor as Executor
     from makespan.execute.pools.map import forget as forget, imap as imap, map as map  # noqa: A004
 

@@ -60,8 +60,9 @@ class PipelineExecution(Execution):
         Seconds that all intervals take for a data set, the ways there included, the median. Waits
         behind earlier data sets are not in it.
 
-    >>> from makespan import Pipeline, pipeline
-    >>> done = pipeline.run(Pipeline([1.0, 1.0], 2), [abs, str], [-1, -2])    # doctest: +SKIP
+    >>> from makespan import Pipeline
+    >>> from makespan.execute import run_pipeline
+    >>> done = run_pipeline(Pipeline([1.0, 1.0], 2), [abs, str], [-1, -2])    # doctest: +SKIP
     >>> done.promised.period, done.period < 0.1    # doctest: +SKIP
     (1.0, True)
     """
@@ -90,7 +91,7 @@ class PipelineExecution(Execution):
 
 
 @suggesting
-def run(
+def run_pipeline(
     plan: Result | Pipeline, functions: Sequence[Function], data: Iterable[Any], *, on: Any = None
 ) -> PipelineExecution:
     """Run the mapping of a pipeline: data sets flow through functions on the plan's machines.
@@ -126,10 +127,10 @@ def run(
         If there is no plan, or the functions are neither one for each stage nor for each interval.
 
     >>> from concurrent.futures import ThreadPoolExecutor
-    >>> from makespan import Pipeline, pipeline
+    >>> from makespan import Pipeline, execute
     >>> problem = Pipeline([1.0, 2.0, 1.0], machines=["left", "right"])
     >>> with ThreadPoolExecutor(2) as threads:
-    ...     pipeline.run(problem, [abs, float, str], [-1, 2, -3], on=threads).results
+    ...     execute.run_pipeline(problem, [abs, float, str], [-1, 2, -3], on=threads).results
     ['1.0', '2.0', '3.0']
     """
     result = solve(plan) if isinstance(plan, Pipeline) else plan

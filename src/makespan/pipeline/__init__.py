@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from makespan._public import lazily, names_of
 
 if TYPE_CHECKING:
-    from makespan.execute.intervals import PipelineExecution as PipelineExecution, run as run
     from makespan.pipeline.formats import options_for as options_for, read_layers as read_layers
 
 __all__ = names_of(__name__)  # noqa: PLE0605
