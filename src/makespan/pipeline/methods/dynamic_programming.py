@@ -187,6 +187,8 @@ def _front(problem: Pipeline, control: Control) -> Solution:
     front = [points[0]]
     for point in points[1:]:
         if point[1] < front[-1][1] * (1 - 1e-12):
+            if point[0] <= front[-1][0] * (1 + 1e-12):  # the same period, but for rounding
+                front.pop()
             front.append(point)
     entries = [
         {"time": period, "latency": latency, "intervals": intervals(problem, mapping)}
