@@ -134,7 +134,6 @@ class MakespanScheduling(LoadScheduling):
     def remove_node(self, node: WorkerController) -> str | None:
         """Take a worker's tests back; return the one that it crashed in, if any."""
         queue = self.node2pending.pop(node)
-        self.node2collection.pop(node, None) if self.collection is not None else None
         self.made.pop(node, None)
         self.since.pop(node, None)
         if not queue:
@@ -229,21 +228,28 @@ class MakespanScheduling(LoadScheduling):
         ends = [
             units[0] for fixtures, units in self.pool.known.items() if units and fixtures <= made
         ]
-        return min(ends, key=lambda unit: unit.seconds, default=None)
+        return min(ends, key=lambda unit: (unit.seconds, -len(unit.fixtures)), default=None)
 
     def _longest(self, node: WorkerController) -> Unit | None:
-        """Return the longest unit whose fixtures are there, or worth while to be made once more."""
+        """Return the longest unit whose fixtures are there, or worth while to be made once more.
+
+        Units of a fixture that only some workers have are as long as their share of each of these.
+        """
         ready = self._ready()
         left = self.pool.left() / len(ready)
-        best: Unit | None = None
+        best, longest = None, 0.0
         for fixtures, units in self.pool.known.items():
-            if not units or (best is not None and units[-1].seconds <= best.seconds):
+            if not units:
                 continue
-            if not fixtures <= self.made.get(node, set()):
-                having = sum(fixtures <= self.made.get(each, set()) for each in ready)
-                if having and self.pool.seconds[fixtures] / having <= left:
-                    continue
-            best = units[-1]
+            having = [each for each in ready if fixtures <= self.made.get(each, set())]
+            share = self.pool.seconds[fixtures] / max(1, len(having))
+            if having and node not in having and share <= left:
+                continue
+            length = units[-1].seconds
+            if len(having) < len(ready):
+                length = max(length, share)
+            if best is None or length > longest:
+                best, longest = units[-1], length
         return best
 
     def _planned(self, node: WorkerController, ready: Sequence[WorkerController]) -> list[Unit]:

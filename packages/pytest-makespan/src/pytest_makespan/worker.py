@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,19 +26,16 @@ class Worker:
         self.made: dict[str, float] = {}  # for the present test
         self.shared: dict[str, dict[str, str]] = {}  # name of a fixture → place → what it is called
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_collection_finish(self, session: pytest.Session) -> Generator[None, Any, Any]:
-        """Add groups to node ids for the moment in which xdist sends them."""
-        plain = [(item, item.nodeid) for item in session.items]
-        for item, name in plain:
-            groups = {_group(mark) for mark in item.iter_markers("xdist_group")}
-            if groups:
-                item._nodeid = f"{name}{GROUP}{'_'.join(sorted(groups))}"
-        try:
-            return (yield)
-        finally:
-            for item, name in plain:
-                item._nodeid = name
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Add groups to the node ids that xdist sends, and to nothing else."""
+        groups = [
+            "_".join(sorted({_group(mark) for mark in item.iter_markers("xdist_group")}))
+            for item in session.items
+        ]
+        for plugin in session.config.pluginmanager.get_plugins():
+            if any(groups) and hasattr(plugin, "sendevent"):
+                plugin.sendevent = partial(_send, plugin.sendevent, groups)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
@@ -76,6 +74,13 @@ class Worker:
 def within(test: str, place: str) -> bool:
     """Whether a test is in a session, package, module or class."""
     return place in ("", ".", test) or test.startswith((f"{place}::", f"{place}/"))
+
+
+def _send(sendevent: Callable[..., None], groups: Sequence[str], name: str, **values: Any) -> None:
+    if name == "collectionfinish":
+        pairs = zip(values["ids"], groups, strict=True)
+        values["ids"] = [f"{test}{GROUP}{group}" if group else test for test, group in pairs]
+    sendevent(name, **values)
 
 
 def _group(mark: pytest.Mark) -> str:

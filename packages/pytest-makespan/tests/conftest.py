@@ -1,0 +1,3 @@
+"""Runs of pytest within tests."""
+
+pytest_plugins = ["pytester"]
