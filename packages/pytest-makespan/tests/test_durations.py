@@ -19,7 +19,7 @@ from pytest_makespan.plugin import summary
 @pytest.mark.parametrize(
     ("test", "file", "group", "function", "junit"),
     [
-        ("a/test_b.py::test_c", "a/test_b.py", "a/test_b.py", "a/test_b.py::test_c", "a.test_b::test_c"),
+        ("a/b.py::test_c", "a/b.py", "a/b.py", "a/b.py::test_c", "a.b::test_c"),
         (
             "a/test_b.py::TestD::test_c[x::y]",
             "a/test_b.py",
@@ -42,9 +42,9 @@ def test_estimates_by_the_nearest_that_is_known() -> None:
     new = ["a.py::f[3]", "a.py::new", "c.py::new"]
     found = Durations(known).estimates([*known, *new])
     assert [found[name] for name in new] == [
-        Estimate(5.0, True),
+        Estimate(6.0, True),
         Estimate(4.0, False),
-        Estimate(2.5, False),
+        Estimate(4.0, False),
     ]
     assert found["a.py::g"] == Estimate(1.0, True)
     assert Durations().estimates(new) == dict.fromkeys(new)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+PLUGINS = "-p", "xdist", "-p", "makespan"
 SUITE = """
 import pytest
 
@@ -30,18 +31,27 @@ def kept(pytester: pytest.Pytester) -> Any:
 
 
 def run(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
-    return pytester.runpytest_subprocess("--dist", "makespan", "-n", "2", *options)
+    return pytester.runpytest_subprocess(*PLUGINS, "--dist", "makespan", "-n", "2", *options)
 
 
-def test_a_first_and_a_second_run(pytester: pytest.Pytester) -> None:
-    """Each test once, its seconds kept, and a line at the end."""
+def test_a_first_and_a_second_run(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each test once, its seconds kept, and a line at the end; found by its entry point."""
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
     pytester.makepyfile(SUITE)
     for _ in range(2):
-        result = run(pytester)
+        result = pytester.runpytest_subprocess("--dist", "makespan", "-n", "2")
         result.assert_outcomes(passed=8)
         result.stdout.fnmatch_lines(["makespan: * s on 2 workers; no order *; 3 workers: about *"])
         assert len(kept(pytester)["tests"]) == 8
-    (pytester.path / "test_a_first_and_a_second_run.py").rename(pytester.path / "test_new.py")
+
+
+def test_files_that_are_gone_are_forgotten(pytester: pytest.Pytester) -> None:
+    """What is kept does not grow for ever."""
+    old = pytester.makepyfile(SUITE)
+    run(pytester)
+    old.rename(pytester.path / "test_new.py")
     run(pytester).assert_outcomes(passed=8)
     assert {name.partition("::")[0] for name in kept(pytester)["tests"]} == {"test_new.py"}
 
@@ -50,10 +60,11 @@ def test_without_workers_nothing_changes(pytester: pytest.Pytester) -> None:
     """-n 0, no -n, only a collection, and no xdist."""
     pytester.makepyfile(SUITE)
     for options in (["-n", "0"], [], ["-n", "2", "--collect-only"]):
-        result = pytester.runpytest_subprocess("--dist", "makespan", *options)
+        result = pytester.runpytest_subprocess(*PLUGINS, "--dist", "makespan", *options)
         assert result.ret == 0
         result.stdout.no_fnmatch_line("makespan: *")
-    pytester.runpytest_subprocess("-p", "no:xdist").assert_outcomes(passed=8)
+    for options in (["-p", "no:xdist", *PLUGINS[2:]], [*PLUGINS[2:], *PLUGINS[:2]]):
+        pytester.runpytest_subprocess(*options).assert_outcomes(passed=8)
     assert not (pytester.path / ".pytest_cache/v/makespan").exists()
 
 
@@ -201,7 +212,7 @@ def test_an_interrupt(pytester: pytest.Pytester) -> None:
                 time.sleep(60)
         """
     )
-    command = [sys.executable, "-m", "pytest", "--dist", "makespan", "-n", "2"]
+    command = [sys.executable, "-m", "pytest", *PLUGINS, "--dist", "makespan", "-n", "2"]
     process = subprocess.Popen(command, cwd=pytester.path, start_new_session=True)
     for _ in range(600):
         if Path(pytester.path / "begun").exists():

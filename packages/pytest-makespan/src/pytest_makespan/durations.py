@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,16 +68,16 @@ class Durations:
         for name, seconds in (known or self.tests).items():
             functions.setdefault(function_of(name), []).append(seconds)
             files.setdefault(file_of(name), []).append(seconds)
-        middle = {key: statistics.median(values) for key, values in files.items()}
+        middle = {key: median(values) for key, values in files.items()}
         every = [seconds for values in files.values() for seconds in values]
-        overall = statistics.median(every) if every else None
+        overall = median(every) if every else None
         estimates: dict[str, Estimate | None] = {}
         for name in names:
             function, seconds = function_of(name), middle.get(file_of(name), overall)
             if name in known:
                 estimates[name] = Estimate(known[name], True)
             elif function in functions:
-                estimates[name] = Estimate(statistics.median(functions[function]), True)
+                estimates[name] = Estimate(median(functions[function]), True)
             else:
                 estimates[name] = None if seconds is None else Estimate(seconds, False)
         return estimates
@@ -128,6 +127,11 @@ class Durations:
             if name in needed
         }
         cache.set(KEPT, {"tests": tests, "fixtures": fixtures, "uses": uses})
+
+
+def median(values: list[float]) -> float:
+    """Return the upper median; the module statistics takes long to be imported."""
+    return sorted(values)[len(values) // 2]
 
 
 def file_of(test: str) -> str:

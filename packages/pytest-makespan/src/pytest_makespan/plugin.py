@@ -8,16 +8,13 @@ from typing import Any
 
 import pytest
 
-from pytest_makespan.durations import Durations
-from pytest_makespan.worker import Worker
-
 NAME = "makespan"
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     if pluginmanager.is_blocked("xdist"):
         return
-    if not pluginmanager.has_plugin("xdist"):  # its options must be there first
+    if not parser.getgroup("xdist").options:  # they must be there first
         from xdist import plugin
 
         pluginmanager.register(plugin, "xdist")
@@ -41,6 +38,8 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 def pytest_configure(config: pytest.Config) -> None:
     if getattr(config, "workerinput", {}).get(NAME):
+        from pytest_makespan.worker import Worker
+
         config.pluginmanager.register(Worker(), "makespan-worker")
     option = config.option
     if getattr(option, "dist", "no") == NAME and option.tx and not option.collectonly:
@@ -51,6 +50,8 @@ class Controller:
     """A plugin of the process that gives tests out."""
 
     def __init__(self, config: pytest.Config) -> None:
+        from pytest_makespan.durations import Durations
+
         self.config = config
         self.durations = Durations()
         self.durations.load(config)
