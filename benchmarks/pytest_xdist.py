@@ -36,7 +36,7 @@ SHAPES = {
 }
 WAYS = ("load", "worksteal", "first", "second")
 KEPT = Path("build") / "pytest_xdist.json"
-PLUGINS = "-p", "xdist", "-p", "makespan"
+PLUGINS = "-p", "xdist", "-p", "pytest_makespan"
 CONFTEST = """
 import json
 

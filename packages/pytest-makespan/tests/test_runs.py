@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-PLUGINS = "-p", "xdist", "-p", "makespan"
+PLUGINS = "-p", "xdist", "-p", "pytest_makespan"
 SUITE = """
 import pytest
 

@@ -65,15 +65,16 @@ class Durations:
         known = {name: found for name in names if (found := self._known(name)) is not None}
         functions: dict[str, list[float]] = {}
         files: dict[str, list[float]] = {}
-        for name, seconds in (known or self.tests).items():
-            functions.setdefault(function_of(name), []).append(seconds)
-            files.setdefault(file_of(name), []).append(seconds)
+        for name, took in (known or self.tests).items():
+            functions.setdefault(function_of(name), []).append(took)
+            files.setdefault(file_of(name), []).append(took)
         middle = {key: median(values) for key, values in files.items()}
-        every = [seconds for values in files.values() for seconds in values]
+        every = [took for values in files.values() for took in values]
         overall = median(every) if every else None
         estimates: dict[str, Estimate | None] = {}
         for name in names:
-            function, seconds = function_of(name), middle.get(file_of(name), overall)
+            function = function_of(name)
+            seconds = middle.get(file_of(name), overall)
             if name in known:
                 estimates[name] = Estimate(known[name], True)
             elif function in functions:

@@ -28,7 +28,7 @@ PLANNED = 4  # units for each worker from which on the rest is planned
 OFTEN = 1.25  # new tests are estimated anew when so many times as many have ended
 
 
-class MakespanScheduling(LoadScheduling):
+class MakespanScheduling(LoadScheduling):  # type: ignore[misc] # xdist has no types
     """Longest tests first, each followed by a short one; scopes and shared fixtures together."""
 
     def __init__(
@@ -141,7 +141,7 @@ class MakespanScheduling(LoadScheduling):
         assert self.collection is not None
         self._take_back(queue[1:])
         self._fill_all()
-        return self.collection[queue[0]]
+        return str(self.collection[queue[0]])
 
     def _take_back(self, tests: Sequence[int]) -> None:
         parts: dict[int, list[int]] = {}

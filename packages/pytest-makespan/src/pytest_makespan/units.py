@@ -117,8 +117,9 @@ def units_of(
     between; they are cut into parts, where one worker would be busy with them for too long.
     """
     estimates = durations.estimates(tests)
-    seconds = [UNKNOWN if found is None else found.seconds for found in estimates.values()]
-    sure = [found is not None and found.sure for found in estimates.values()]
+    each_of = [estimates[test] for test in tests]
+    seconds = [UNKNOWN if found is None else found.seconds for found in each_of]
+    sure = [found is not None and found.sure for found in each_of]
     share = math.fsum(seconds) / max(1, workers)
     together: dict[Hashable, list[int]] = {}
     shared: dict[Hashable, float] = {}  # seconds of what is made for each part
