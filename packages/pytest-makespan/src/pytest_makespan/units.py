@@ -37,6 +37,7 @@ class Pool:
         size = max(1, -(-len(new) // max(1, workers)))
         self.new = [deque(new[at : at + size]) for at in range(0, len(new), size)]
         self.unowned = list(self.new)
+        self.new_seconds = math.fsum(unit.seconds for unit in new)
         self._sort([unit for unit in units if unit.sure])
 
     def __iter__(self) -> Iterator[Unit]:
@@ -48,8 +49,7 @@ class Pool:
 
     def left(self) -> float:
         """Return the seconds of all."""
-        new = sum(unit.seconds for units in self.new for unit in units)
-        return sum(self.seconds.values()) + new
+        return sum(self.seconds.values()) + self.new_seconds
 
     def _sort(self, units: Sequence[Unit]) -> None:
         """Sort units in among the known ones."""
@@ -74,6 +74,8 @@ class Pool:
             units.remove(unit)
         if unit.sure:
             self.seconds[unit.fixtures] -= unit.seconds
+        else:
+            self.new_seconds -= unit.seconds
         return unit
 
     def next_new(self, worker: object) -> Unit | None:
@@ -89,7 +91,10 @@ class Pool:
                 self.new.append(own)
             self.walks[worker] = own
             self.new = [units for units in self.new if units]
-        return own.popleft() if own else None
+        if not own:
+            return None
+        self.new_seconds -= own[0].seconds
+        return own.popleft()
 
     def settle(self, units: Sequence[Unit]) -> None:
         """Sort units in among the known ones that were new before."""
@@ -99,6 +104,7 @@ class Pool:
             run.clear()
             run.extend(kept)
         self.new = [units for units in self.new if units]
+        self.new_seconds = math.fsum(unit.seconds for units in self.new for unit in units)
         self.unowned = [units for units in self.unowned if units]
         self._sort(settled)
 
