@@ -1,0 +1,1 @@
+"""A scheduler for pytest-xdist that knows how long tests take: ``--dist makespan``."""
