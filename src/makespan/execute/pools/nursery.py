@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from concurrent.futures import Future
 from contextlib import suppress
 from itertools import count
@@ -93,6 +94,16 @@ def path() -> list[str]:
     return [os.path.abspath(entry) for entry in sys.path]
 
 
+def _leave() -> None:
+    """End this process, as those of multiprocessing do: taking Python apart takes 70 ms more."""
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for the function's threads
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(0)
+
+
 def attend(line: Connection) -> None:
     """Fork a worker whenever that is asked for, and tell of the end of each."""
     from makespan.execute import remote, travel  # noqa: F401 - the workers have it then
@@ -125,5 +136,5 @@ def attend(line: Connection) -> None:
                 os.chdir(folder)
                 sys.path[:] = entries
                 main(where, name)
-                return
+                _leave()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])

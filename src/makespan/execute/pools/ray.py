@@ -44,6 +44,7 @@ class RayPool:
         others = {name: one for name, one in self._needed.items() if name not in ARGUMENTS}
         self._options = {**own, "resources": others or None, "max_retries": 0}
         self._tasks: dict[str, Any] = {}
+        self._slot: Any = None  # the function, sent once to Ray for all slots
         self.host: str | None = self._ray.util.get_node_ip_address()
         self.own_map: OwnMap | None = OwnMap(
             name="ray.util.multiprocessing.Pool.map", pieces=4, in_turn=True
@@ -74,7 +75,8 @@ class RayPool:
     def start(self, serve: Callable[..., None], where: Any, name: str) -> Future[Any]:
         """Submit a slot."""
         try:
-            self._tasks[name] = self._ray.remote(**self._options)(serve).remote(where, name)
+            self._slot = self._slot or self._ray.remote(**self._options)(serve)
+            self._tasks[name] = self._slot.remote(where, name)
         except Exception as error:
             raise ExecutionError(f"Ray takes no task: {error}") from error
         found: Future[Any] = self._tasks[name].future()
