@@ -34,7 +34,6 @@ CHUNKS = 1, 4, 16, 64  # a worker
 SLOW = 3.0  # times as long a slow worker takes
 KEPT = Path("build") / "pools.json"
 ISSUE = [1, 2, 1, 10, 3, 1, 4, 10, 1, 3, 2, 10]  # the list of Ray's issue 29453
-_ROLES: dict[tuple[str, int], bool] = {}
 
 
 class Naps:
@@ -48,14 +47,13 @@ class Naps:
         return seconds
 
     def _slow(self) -> bool:
-        worker = self.token, threading.get_ident() if self.threads else os.getpid()
-        if worker not in _ROLES:
-            try:
-                os.close(os.open(self.token, os.O_CREAT | os.O_EXCL))
-                _ROLES[worker] = True
-            except FileExistsError:
-                _ROLES[worker] = False
-        return _ROLES[worker]
+        worker = str(threading.get_ident() if self.threads else os.getpid())
+        try:
+            with open(self.token, "x") as token:
+                token.write(worker)
+        except FileExistsError:
+            return Path(self.token).read_text() == worker
+        return True
 
 
 class Batch:

@@ -12,9 +12,9 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats
 
 MOST_TASKS = 5_000  # that are looked at one by one; of more, neighbours are one
-WORTH_MEASURING = 1.0  # seconds of a run, after which some tasks are run that do nothing
+WORTH_MEASURING = 4.0  # seconds of a run, after which some tasks are run that do nothing
 PROBES = 4  # of these for each slot
-LONGEST = 0.2  # seconds that they may take
+LONGEST = 0.2  # seconds that they may take, a twentieth of that
 CHUNKS = 16, 64, 256  # that one would try for a function that takes batches
 
 
