@@ -8,6 +8,7 @@ ends with the process that started it.
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import signal
 import socket
@@ -106,8 +107,11 @@ def _leave() -> None:
 
 def attend(line: Connection) -> None:
     """Fork a worker whenever that is asked for, and tell of the end of each."""
-    from makespan.execute import remote, travel  # noqa: F401 - the workers have it then
+    import cloudpickle  # noqa: F401 - workers have what is imported here
 
+    from makespan.execute import remote, travel  # noqa: F401
+
+    gc.freeze()  # a worker that looks for garbage would copy all of this
     workers: dict[int, int] = {}
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever asks
 
