@@ -151,7 +151,6 @@ def _ray() -> Iterator[tuple[Any, Own]]:
     paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     ray.init(
         num_cpus=WORKERS,
-        resources={"slot": WORKERS},  # its pool holds the processors
         include_dashboard=False,
         log_to_driver=False,
         runtime_env={"env_vars": {"PYTHONPATH": paths}},
@@ -202,9 +201,8 @@ def measured(name: str, repeats: int) -> dict[str, list[dict[str, float]]]:
         execute.map(Naps(), [0.01] * 4 * WORKERS, on=on, progress=False)
 
         def ours(function: Any, items: Sequence[float]) -> list[float]:
-            return list(execute.map(function, items, on=on, progress=False, **limited).results)
+            return list(execute.map(function, items, on=on, progress=False).results)
 
-        limited: Any = {"resources": {"slot": 1, "num_cpus": 0}} if name == "ray" else {}
         for repeat in range(repeats):
             for shape, make in SHAPES.items():
                 items, seconds = make(), {}
@@ -236,7 +234,7 @@ def measured(name: str, repeats: int) -> dict[str, list[dict[str, float]]]:
                 found[shape].append(seconds)
         if name == "ray":
             begun = time.perf_counter()
-            execute.map(Naps(), ISSUE, on=on, expected=ISSUE, progress=False, **limited)
+            execute.map(Naps(), ISSUE, on=on, expected=ISSUE, progress=False)
             took = {"second": time.perf_counter() - begun}
             begun = time.perf_counter()
             own(Naps(), ISSUE, len(ISSUE))
