@@ -61,10 +61,15 @@ def dies_on(item: int, which: int = 13, once: str = "") -> int:
     return item
 
 
-def stops_on(item: int, which: int = 3, once: str = "") -> int:
-    """Stop this process on an item, once: it is neither dead nor does it anything any more."""
+def stops_on(item: int, which: int = 3, once: str = "", tells: str = "") -> int:
+    """Stop this process on an item, once: it is neither dead nor does it anything any more.
+
+    Where ``tells`` is a file, its number is there.
+    """
     if item == which and Path(once).exists():
         Path(once).unlink()
+        if tells:
+            Path(tells).write_text(str(os.getpid()))
         os.kill(os.getpid(), signal.SIGSTOP)
     time.sleep(0.01)
     return item

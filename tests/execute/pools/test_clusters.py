@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -16,13 +17,14 @@ from makespan import InputError, execute
 from tests.execute.mpi.launch import launch
 from tests.execute.pools import pools
 
+RANKS = Path(__file__).with_name("ranks.py")
+
 
 @pytest.mark.thorough
 def test_ranks_of_mpi_are_a_pool() -> None:
     """Whatever mpi4py.futures has started; they are free again afterwards."""
     pytest.importorskip("mpi4py")
-    script = Path(__file__).with_name("ranks.py")
-    done = launch(3, "-m", "mpi4py.futures", script, "by-name")
+    done = launch(3, "-m", "mpi4py.futures", RANKS, "by-name")
     assert done.stdout.split() == ["done"], done.stderr
 
 
@@ -65,6 +67,52 @@ def test_ray_is_a_pool(ray: Any, tmp_path: Path) -> None:
     given_up = mapped(pools.dies_on, range(30), keep_going=True)
     assert given_up.results == [None if item == 13 else item for item in range(30)]
     assert ray.get(ray.remote(pools.square).remote(3)) == 9
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_of_ray_that_stops_is_not_waited_for(ray: Any, tmp_path: Path) -> None:
+    """Others do what it held; its process is killed in the end, and Ray has all it had."""
+    once, stopped = tmp_path / "once", tmp_path / "stopped"
+    once.touch()
+    function = partial(pools.stops_on, once=str(once), tells=str(stopped))
+    execution = execute.map(function, range(60), on="ray", progress=False)
+    assert execution.results == list(range(60))
+    assert any("is late" in event for event in execution.events)
+    assert gone(int(stopped.read_text()))
+    again = execute.map(pools.square, range(60), on="ray", progress=False)
+    assert again.results == [item**2 for item in range(60)]
+    assert ray.get(ray.remote(num_cpus=2)(pools.square).remote(3), timeout=30) == 9
+
+
+def gone(process: int) -> bool:
+    """Whether a process has ended, after a moment at most."""
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.thorough
+def test_a_rank_that_stops_is_not_waited_for(tmp_path: Path) -> None:
+    """Others do what it held; the executor waits for it, as MPI does, until it goes on."""
+    (tmp_path / "once").touch()
+    done = launch(3, "-m", "mpi4py.futures", RANKS, "stops", tmp_path / "once")
+    assert done.stdout.split() == ["late", "done"], done.stderr
+
+
+@pytest.mark.thorough
+def test_a_rank_that_dies_ends_all(tmp_path: Path) -> None:
+    """MPI has no worker that may die: the program ends with an error, and all ranks."""
+    done = launch(3, "-m", "mpi4py.futures", RANKS, "dies", tmp_path / "ranks")
+    assert done.returncode != 0
+    assert "done" not in done.stdout
+    assert all(map(gone, map(int, (tmp_path / "ranks").read_text().split())))
 
 
 def test_ray_is_loaded_when_it_is_asked_for() -> None:
