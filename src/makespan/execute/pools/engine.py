@@ -89,14 +89,16 @@ class PoolEngine:
         if hasattr(self, "_growing"):
             self._growing.cancel()
         idle = {name for name, slot in self._slots.items() if not slot.working}
+        where = {name: slot.info.address for name, slot in self._slots.items()}
         for slot in list(self._slots.values()):
             slot.outbox.put(None)
             slot.line.close()
         if not self.pool.inside:
             await asyncio.to_thread(self._reception.close)
         for name, future in self._running.items():
-            if not future.cancel():
-                self.pool.end(name, idle=name in idle)
+            future.cancel()
+            if name not in idle:
+                await asyncio.to_thread(self.pool.end, name, where.get(name, ""))
         ending = [asyncio.wrap_future(self._running[name]) for name in idle & {*self._running}]
         if ending:
             await asyncio.wait(ending, timeout=ENDING)

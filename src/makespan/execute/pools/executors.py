@@ -60,7 +60,7 @@ class Executors:
         """Nobody knows."""
         return "died"
 
-    def end(self, name: str, *, idle: bool) -> None:
+    def end(self, name: str, address: str) -> None:
         """It ends after the item that it has begun."""
 
     def close(self) -> None:

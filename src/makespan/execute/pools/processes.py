@@ -73,16 +73,15 @@ class Processes:
             return f"ended with code {code}"
         return "hung up"
 
-    def end(self, name: str, *, idle: bool) -> None:
-        """Kill a process, unless it ends by itself, having nothing to do."""
+    def end(self, name: str, address: str = "") -> None:
+        """Kill a process."""
         nursery, number, ended = self._processes[name]
-        if not idle:
-            nursery.kill(number)
-            with suppress(futures.TimeoutError):
-                ended.result(TELLING)
+        nursery.kill(number)
+        with suppress(futures.TimeoutError):
+            ended.result(TELLING)
 
     def close(self) -> None:
         """Kill whatever is left."""
         for name, (_, _, ended) in self._processes.items():
             if not ended.done():
-                self.end(name, idle=False)
+                self.end(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
@@ -13,6 +15,8 @@ from makespan.core.system.startup import optional
 from makespan.execute.dealing.rival import LONGEST, PROBES, OwnMap
 
 OWN_NAMES = {"CPU": "num_cpus", "GPU": "num_gpus"}
+HEARING = 1.0  # seconds in which a process ends that Ray has told to
+KILLING = 10.0  # seconds in which another process is there that kills it
 ARGUMENTS = ("num_cpus", "num_gpus", "memory")
 
 
@@ -86,11 +90,21 @@ class RayPool:
         """Nobody knows."""
         return "died"
 
-    def end(self, name: str, *, idle: bool) -> None:
-        """Kill a slot, unless it ends by itself, having nothing to do."""
-        if not idle:
-            with suppress(Exception):
-                self._ray.cancel(self._tasks[name], force=True)
+    def end(self, name: str, address: str) -> None:
+        """Kill a slot; a process that has stopped hears nothing of Ray: another one kills it."""
+        with suppress(Exception):
+            self._ray.cancel(self._tasks[name], force=bool(address))
+            if not address:
+                return
+            ended, _ = self._ray.wait([self._tasks[name]], timeout=HEARING)
+            host, _, process = address.rpartition(":")
+            there = (one for one in self._ray.nodes() if one["NodeManagerHostname"] == host)
+            nodes = [one["NodeID"] for one in there if one["Alive"]]
+            if nodes and not ended:
+                strategies = self._ray.util.scheduling_strategies
+                near = strategies.NodeAffinitySchedulingStrategy(nodes[0], soft=False)
+                kill = self._ray.remote(num_cpus=0, scheduling_strategy=near)(os.kill)
+                self._ray.get(kill.remote(int(process), signal.SIGKILL), timeout=KILLING)
 
     def close(self) -> None:
         """Let go of the tasks."""

@@ -52,8 +52,11 @@ class Pool(Protocol):
     def close(self) -> None:
         """Leave nothing behind."""
 
-    def end(self, name: str, *, idle: bool) -> None:
-        """See to it that a slot ends, which has nothing to do any more where it is ``idle``."""
+    def end(self, name: str, address: str) -> None:
+        """See to it that a slot ends which has not done what it has, or never came.
+
+        ``address`` is its host and process; nothing where it never came.
+        """
 
 
 class Slot:
