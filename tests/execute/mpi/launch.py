@@ -36,6 +36,7 @@ def started(ranks: int, *arguments: Any) -> subprocess.Popen[str]:
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.Popen(
         [mpiexec(), "-n", str(ranks), sys.executable, *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
