@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from makespan.core.solution import Solution
 
 Progress = Callable[[float | None, float | None, float], None]
-FREE, COUNTED = 0.5, 0.4  # seconds of start-up that no limit counts; what part of one others take
+FREE, COUNTED = 0.3, 0.4  # seconds of start-up that no limit counts; what part of one others take
 GRACE = 0.25  # seconds by which what can't be stopped may end after the limit
 
 
@@ -32,7 +32,7 @@ class Control:
     """What a method asks while it runs.
 
     After ``time_limit`` seconds :meth:`expired` is true; None for no limit. Of start-up (compiling
-    kernels, importing libraries) half a second does not count, and what goes beyond it for at most
+    kernels, importing libraries) 0.3 s do not count, and what goes beyond it for at most
     two fifths of the limit, so that a limit is kept and leaves time to plan; none counts where
     kernels are compiled whatever the limit (``MAKESPAN_COMPILE=now``). ``rng`` is a seed or a
     ``numpy.random.Generator``; None is seed 0. ``progress`` is called with (incumbent, bound,
