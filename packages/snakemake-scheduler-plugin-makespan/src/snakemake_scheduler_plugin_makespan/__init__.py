@@ -1,0 +1,5 @@
+"""``snakemake --scheduler makespan``: jobs by the work that waits for them."""
+
+from snakemake_scheduler_plugin_makespan.scheduler import Scheduler, SchedulerSettings
+
+__all__ = ["Scheduler", "SchedulerSettings"]
