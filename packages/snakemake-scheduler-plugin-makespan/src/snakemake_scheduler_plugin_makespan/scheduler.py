@@ -7,12 +7,9 @@ import random
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from snakemake_interface_scheduler_plugins.base import SchedulerBase
-from snakemake_interface_scheduler_plugins.settings import SchedulerSettingsBase
 
 from snakemake_scheduler_plugin_makespan.durations import Durations, benchmark_seconds
 from snakemake_scheduler_plugin_makespan.jobs import (
@@ -28,6 +25,7 @@ from snakemake_scheduler_plugin_makespan.jobs import (
 from snakemake_scheduler_plugin_makespan.levels import graph_of, tails_of
 from snakemake_scheduler_plugin_makespan.lookahead import end_of
 from snakemake_scheduler_plugin_makespan.ready import Key, Ready, demand_of
+from snakemake_scheduler_plugin_makespan.settings import SchedulerSettings
 
 BENCHMARKS = 1_000  # files of a rule that are read
 LOOKS = 40_000  # jobs that all runs in advance look at, about 0.2 s
@@ -37,16 +35,6 @@ GAIN = 0.999  # what another order must come down to
 BY_SIZE = "by size"  # the order of Snakemake's greedy rule
 
 
-@dataclass
-class SchedulerSettings(SchedulerSettingsBase):
-    """Options: ``--scheduler-makespan-durations FILE``."""
-
-    durations: Path = field(
-        default=Path(".snakemake/makespan.json"),
-        metadata={"help": "Where the seconds of jobs are kept from one run to the next."},
-    )
-
-
 class Scheduler(SchedulerBase):  # type: ignore[misc]
     """Takes the jobs of the highest priority first, then those of the greatest bottom level."""
 
@@ -54,7 +42,8 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
         """Read what earlier runs kept."""
         self.durations = Durations()
         self._path = (self.settings or SchedulerSettings()).durations
-        self.durations.load(self._path)
+        if self._path is not None:
+            self.durations.load(self._path)
         self._tails: dict[Any, float] | None = None
         self._order: Mapping[Any, float] | str = {}
         self._ready = Ready(self._key_of)
@@ -95,7 +84,7 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
     def finish(self) -> None:
         """Write down what the jobs of this run took."""
         self._note_ends()
-        if self._recorded:
+        if self._recorded and self._path is not None:
             try:
                 self.durations.save(self._path)
             except OSError as error:
