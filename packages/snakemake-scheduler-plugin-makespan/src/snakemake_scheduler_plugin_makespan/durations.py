@@ -82,6 +82,10 @@ class Durations:
         before = model.at(record.size)
         return record.seconds * model.at(size) / before if before > 0.0 else model.at(size)
 
+    def grows(self, rule: str) -> bool:
+        """Return whether input sizes explain the durations of a rule."""
+        return rule in self.rules and self.model(rule).slope is not None
+
     def overall(self) -> float:
         """Return the mean of all rules, or one second where nothing is known."""
         if self._overall is None:

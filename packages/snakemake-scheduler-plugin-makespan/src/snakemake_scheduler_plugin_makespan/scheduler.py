@@ -44,7 +44,8 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
         self._path = (self.settings or SchedulerSettings()).durations
         if self._path is not None:
             self.durations.load(self._path)
-        self._tails: dict[Any, float] | None = None
+        self._tails: dict[Any, float] | None = None  # what waits for a job's end
+        self._took: dict[Any, float] = {}  # what jobs take, before their inputs are there
         self._order: Mapping[Any, float] | str = {}
         self._ready = Ready(self._key_of)
         self._sizes: Sizes = {}
@@ -100,7 +101,7 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
             del self._running[job]
             for single in singles:
                 took = benchmark_seconds(str(single.benchmark or ""), start)
-                if took is None and single is job:
+                if took is None and single is job and single.output:
                     took = ended(single.output, start, now) - start
                 if took is not None:
                     size = size_of(single, self._sizes)
@@ -115,7 +116,9 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
         jobs, needs = graph_of([*remaining, *self.dag.needrun_jobs()], self.dag.job_dependencies)
         seconds = [self._seconds(job) for job in jobs]
         tails = tails_of(needs, seconds)
-        self._tails = dict.fromkeys(remaining, 0.0) | dict(zip(jobs, tails, strict=True))
+        self._tails = dict.fromkeys(remaining, 0.0)
+        self._tails.update(zip(jobs, tails, strict=True))
+        self._took = dict(zip(jobs, seconds, strict=True))
         self._order = self._best_order(jobs, needs, seconds, tails) if self.durations else {}
         self._ready = Ready(self._key_of)
 
@@ -131,10 +134,19 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
                 read[rule_of(job)] += 1
                 self.durations.record(rule_of(job), key_of(job), stated_size(job.input), took)
 
-    def _seconds(self, job: Any, size: int | None = None) -> float:
+    def _seconds(self, job: Any) -> float:
+        """Return what a job may take, whatever the size of its inputs."""
         rule = rule_of(job)
         key = key_of(job) if rule in self.durations.rules else ""
-        return self.durations.estimate(rule, key, size)
+        return self.durations.estimate(rule, key)
+
+    def _seconds_now(self, job: Any) -> float:
+        """Return what a job may take whose inputs are there."""
+        rule = rule_of(job)
+        if self.durations.grows(rule):
+            return self.durations.estimate(rule, key_of(job), size_of(job, self._sizes))
+        took = self._took.get(job)
+        return self._seconds(job) if took is None else took
 
     def _best_order(
         self, jobs: list[Any], needs: list[list[int]], seconds: list[float], tails: list[float]
@@ -191,9 +203,9 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
         tails = self._tails or {}
         level = 0.0
         for single in members(job):
-            own = self._seconds(single, size_of(single, self._sizes))
             factor = 1.0 if isinstance(self._order, str) else self._order.get(single, 1.0)
-            level = max(level, (tails.get(single, 0.0) + own) * factor)
+            own = tails.get(single, 0.0) + self._seconds_now(single)
+            level = max(level, own * factor)
         temporary, total = weights_of(job, self._sizes)
         if self._order == BY_SIZE:
             return -job.priority, -temporary, -total, -level
