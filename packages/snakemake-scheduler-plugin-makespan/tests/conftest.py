@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator
 
 import pytest
-
 from snakemake_scheduler_plugin_makespan import scheduler
 
 

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from snakemake_scheduler_plugin_makespan import durations as module
 from snakemake_scheduler_plugin_makespan.durations import Durations, benchmark_seconds
 

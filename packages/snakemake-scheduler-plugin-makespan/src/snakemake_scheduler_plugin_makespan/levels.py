@@ -39,6 +39,5 @@ def tails_of(needs: list[list[int]], seconds: list[float]) -> list[float]:
     for place, each in enumerate(needs):
         level = tails[place] + seconds[place]
         for need in each:
-            if tails[need] < level:
-                tails[need] = level
+            tails[need] = max(tails[need], level)
     return tails

@@ -30,7 +30,7 @@ from snakemake_scheduler_plugin_makespan.settings import SchedulerSettings
 BENCHMARKS = 1_000  # files of a rule that are read
 LOOKS = 40_000  # jobs that all runs in advance look at, about 0.2 s
 ORDERS = 16  # runs in advance
-SPREAD = 0.2  # how far levels are drawn apart in them
+SPREADS = (0.1, 0.5, 9.0)  # how far levels are drawn apart in them, in turn
 GAIN = 0.999  # what another order must come down to
 BY_SIZE = "by size"  # the order of Snakemake's greedy rule
 
@@ -167,14 +167,17 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
         ]
         first = [-float("inf") if job in running else -job.priority for job in jobs]
         levels = [tail + took for tail, took in zip(tails, seconds, strict=True)]
-        generator = random.Random(0)  # noqa: S311
+        generator = random.Random(0)
         best: Mapping[Any, float] | str = {}
         least: float | None = None
         for run in range(runs if runs > 1 else 0):
             if run == 1:
-                keys = [(rank, *self._by_size(job)) for rank, job in zip(first, jobs, strict=True)]
+                keys = [
+                    (rank, *self._by_size(job), -level)
+                    for rank, job, level in zip(first, jobs, levels, strict=True)
+                ]
             else:
-                spread = SPREAD * min(run, 1)
+                spread = SPREADS[run % len(SPREADS)] if run else 0.0
                 factors = [1.0 + spread * generator.random() for _ in jobs]
                 keys = [
                     (rank, -level * factor)
