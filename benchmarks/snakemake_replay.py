@@ -23,13 +23,14 @@ from typing import Any
 import numpy as np
 from snakemake.scheduling import greedy
 from snakemake_interface_scheduler_plugins.interfaces.dag import DAGSchedulerInterface
-from snakemake_scheduler_plugin_makespan import Scheduler, scheduler as module
+from snakemake_scheduler_plugin_makespan import Scheduler, SchedulerSettings, scheduler
 
 from benchmarks.table import Table, shown_seconds
 
 ROOT = Path(__file__).parent.parent
 CORES = (4, 16, 64)
 READY = 200_000
+FEW = 300
 NOISE = 0.3  # the standard deviation of the logarithm of a job's seconds, from run to run
 LOGGER = logging.getLogger("makespan")
 KNOWN, NOISY, RULES, NONE = (
@@ -96,22 +97,22 @@ class Workflow(DAGSchedulerInterface):  # type: ignore[misc]
     def finished(self, job: Job) -> bool:
         return job in self.done
 
-    def replay(self, scheduler: Any, cores: int) -> float:
+    def replay(self, rule: Any, cores: int) -> float:
         """Return when the last job ends, if the scheduler selects whenever one has ended."""
         self.done = set()
         waiting = {job: len(each) for job, each in self.needs.items()}
         dependents: dict[Job, list[Job]] = {job: [] for job in self.jobs}
-        for job, each in self.needs.items():
-            for need in each:
+        for job, needs in self.needs.items():
+            for need in needs:
                 dependents[need].append(job)
         ready = {job: None for job in self.jobs if not waiting[job]}
         free = {"_cores": cores, "_nodes": sys.maxsize, "_job_count": sys.maxsize}
         running: list[tuple[float, int, Job]] = []
         now, count, left = 0.0, 0, dict.fromkeys(self.jobs)
-        module.time = SimpleNamespace(time=lambda: now)  # type: ignore[assignment]
+        vars(scheduler)["time"] = SimpleNamespace(time=lambda: now)
         while ready or running:
             if ready and free["_cores"]:
-                for job in scheduler.select_jobs(list(ready), list(left), free, self.sizes):
+                for job in rule.select_jobs(list(ready), list(left), free, self.sizes):
                     del ready[job], left[job]
                     free["_cores"] -= 1
                     count += 1
@@ -127,7 +128,7 @@ class Workflow(DAGSchedulerInterface):  # type: ignore[misc]
                     if not waiting[each]:
                         ready[each] = None
         assert len(self.done) == len(self.jobs)
-        module.time = time
+        vars(scheduler)["time"] = time
         return now
 
 
@@ -145,16 +146,16 @@ class Greedy(greedy.Scheduler):  # type: ignore[misc]
 
 def makespan_scheduler(workflow: Workflow, known: str, rng: np.random.Generator) -> Scheduler:
     """Return the scheduler with what it knows of earlier runs."""
-    scheduler = Scheduler(workflow, None, LOGGER)
+    rule = Scheduler(workflow, SchedulerSettings(durations=None), LOGGER)
     for job in workflow.jobs:
         size = sum(workflow.sizes.get(file) or 0 for file in job.input)
         key = f"task={job.output[0]}"
         took = job.seconds * (rng.lognormal(0.0, NOISE) if known == NOISY else 1.0)
         if known == RULES:  # of other samples: no size, and no wildcards of this run
-            scheduler.durations.record(job.name, f"other {key}", None, took)
+            rule.durations.record(job.name, f"other {key}", None, took)
         elif known != NONE:
-            scheduler.durations.record(job.name, key, size, took)
-    return scheduler
+            rule.durations.record(job.name, key, size, took)
+    return rule
 
 
 def many_ready() -> tuple[float, float, float]:
@@ -171,18 +172,18 @@ def many_ready() -> tuple[float, float, float]:
     workflow.sizes = {job.input[0]: int(rng.integers(1, 1 << 30)) for job in workflow.jobs}
     ready = set(workflow.jobs)
     free = {"_cores": 64, "_nodes": sys.maxsize, "_job_count": sys.maxsize}
-    scheduler = makespan_scheduler(workflow, KNOWN, rng)
+    ours = makespan_scheduler(workflow, KNOWN, rng)
     workflow.jobs.append(last)
     took = []
     for _ in range(6):
         left = [*ready, last]
         began = time.perf_counter()
-        ready -= set(scheduler.select_jobs(ready, left, free, workflow.sizes))
+        ready -= set(ours.select_jobs(ready, left, free, workflow.sizes))
         took.append(time.perf_counter() - began)
     free["_cores"] = 1
     began = time.perf_counter()
-    rule = greedy.Scheduler(workflow, greedy.SchedulerSettings(), LOGGER)
-    rule.select_jobs(list(ready), left, free, workflow.sizes)
+    theirs = greedy.Scheduler(workflow, greedy.SchedulerSettings(), LOGGER)
+    theirs.select_jobs(list(ready), left, free, workflow.sizes)
     return time.perf_counter() - began, took[0], statistics.median(took[1:])
 
 
@@ -209,12 +210,16 @@ def main() -> None:
         for path, workflow in zip(paths, workflows, strict=True)
         for cores in CORES
     }
+    for path, workflow in zip(paths, workflows, strict=True):
+        if len(workflow.jobs) <= FEW:  # what Greedy is shown makes no difference
+            plain = greedy.Scheduler(workflow, greedy.SchedulerSettings(), LOGGER)
+            assert workflow.replay(plain, CORES[0]) == before[path, CORES[0]]
     for known in (KNOWN, NOISY, RULES, NONE):
         for cores in CORES:
             ratios = []
             for seed, (path, workflow) in enumerate(zip(paths, workflows, strict=True)):
-                scheduler = makespan_scheduler(workflow, known, np.random.default_rng(seed))
-                ratios.append(before[path, cores] / workflow.replay(scheduler, cores))
+                rule = makespan_scheduler(workflow, known, np.random.default_rng(seed))
+                ratios.append(before[path, cores] / workflow.replay(rule, cores))
             table.add(
                 *(known, cores),
                 f"{statistics.geometric_mean(ratios):.4f}×",

@@ -17,8 +17,8 @@ def graph_of(jobs: Iterable[Any], dependencies: Callable[[Any], Iterable[Any]]) 
     found = list(numbers)
     needs = [[numbers[each] for each in dependencies(job) if each in numbers] for job in found]
     dependents = [0] * len(found)
-    for each in needs:
-        for place in each:
+    for places in needs:
+        for place in places:
             dependents[place] += 1
     order = [place for place, count in enumerate(dependents) if not count]
     for place in order:  # grows while it is read

@@ -21,8 +21,8 @@ def end_of(
     None if that takes more than ``most`` looks at a job, or a job never fits.
     """
     dependents: list[list[int]] = [[] for _ in needs]
-    for job, each in enumerate(needs):
-        for need in each:
+    for job, places in enumerate(needs):
+        for need in places:
             dependents[need].append(job)
     waiting = [len(each) for each in needs]
     ready = [(keys[job], job) for job, count in enumerate(waiting) if not count]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
 from typing import Any
 
 Key = tuple[float, ...]
@@ -59,7 +59,7 @@ class Ready:
         self._known.difference_update(taken)
         return taken
 
-    def _add(self, jobs: Collection[Any], new: set[Any]) -> None:
+    def _add(self, jobs: Collection[Any], new: Set[Any]) -> None:
         if not new:
             return
         interned: dict[Demand, Demand] = {}

@@ -170,6 +170,7 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
         generator = random.Random(0)
         best: Mapping[Any, float] | str = {}
         least: float | None = None
+        keys: list[Key]
         for run in range(runs if runs > 1 else 0):
             if run == 1:
                 keys = [
