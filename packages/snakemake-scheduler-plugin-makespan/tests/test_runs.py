@@ -41,7 +41,8 @@ def snakemake(folder: Path, *options: str) -> list[str]:
     )
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stderr.splitlines()]
-    return [line[1].rstrip(":") for line in lines if line and line[0] in ("localrule", "rule")]
+    began = ("rule", "localrule", "checkpoint", "localcheckpoint")
+    return [line[1].rstrip(":") for line in lines if line and line[0] in began]
 
 
 def kept(folder: Path) -> Any:
