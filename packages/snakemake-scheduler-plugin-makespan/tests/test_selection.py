@@ -105,6 +105,17 @@ def test_ties_let_temporary_files_go_and_then_take_large_inputs() -> None:
     assert [job.wildcards_dict["w"] for job in taken] == ["t", "l", "s"]
 
 
+def test_where_nothing_is_known_the_greedy_rule_decides() -> None:
+    """A large input comes before a long path, until a duration is known."""
+    large, small = Job("large", files=[File("l")]), Job("small", files=[File("s")])
+    last = Job("last", needs=[small])
+    jobs, sizes = [large, small, last], {large.input[0]: 9, small.input[0]: 1}
+    scheduler = scheduler_of(Dag(*jobs))
+    assert scheduler.select_jobs([small, large], jobs, {"_cores": 1}, sizes) == [large]
+    scheduler = scheduler_of(Dag(*jobs), dict.fromkeys(jobs, 1.0))
+    assert scheduler.select_jobs([small, large], jobs, {"_cores": 1}, sizes) == [small]
+
+
 def test_priority_comes_before_length() -> None:
     urgent, long = Job("urgent", priority=1), Job("long")
     scheduler = scheduler_of(Dag(urgent, long), {urgent: 1.0, long: 100.0})

@@ -31,7 +31,11 @@ BENCHMARKS = 1_000  # files of a rule that are read
 LOOKS = 40_000  # jobs that all runs in advance look at, about 0.2 s
 ORDERS = 16  # runs in advance
 SPREADS = (0.1, 0.5, 9.0)  # how far levels are drawn apart in them, in turn
-GAIN = 0.999  # what another order must come down to
+GAINS = (0.999, 0.98)
+"""What the order by size, and one drawn apart, must come down to.
+
+An order that was drawn for these durations gains less when they turn out otherwise.
+"""
 BY_SIZE = "by size"  # the order of Snakemake's greedy rule
 
 
@@ -119,7 +123,10 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
         self._tails = dict.fromkeys(remaining, 0.0)
         self._tails.update(zip(jobs, tails, strict=True))
         self._took = dict(zip(jobs, seconds, strict=True))
-        self._order = self._best_order(jobs, needs, seconds, tails) if self.durations else {}
+        # Where nothing is known, the greedy rule decides: it goes by the sizes of inputs at least.
+        self._order = (
+            BY_SIZE if not self.durations else self._best_order(jobs, needs, seconds, tails)
+        )
         self._ready = Ready(self._key_of)
 
     def _read_benchmarks(self, remaining: Sequence[Any]) -> None:
@@ -187,7 +194,7 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
             end = end_of(keys, left, needs, demands, capacity, LOOKS)
             if end is None:
                 break
-            if least is None or end < GAIN * least:
+            if least is None or end < GAINS[run > 1] * least:
                 least = end
                 if run:
                     best = BY_SIZE if run == 1 else dict(zip(jobs, factors, strict=True))
