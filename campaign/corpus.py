@@ -79,9 +79,14 @@ def _documents(folder: Path) -> list[dict[str, Any]]:
             data = parsed(path)
         except InputError:
             continue
-        if ("kind" in data or "workflow" in data) and "samples" not in str(data):
+        if ("kind" in data or "workflow" in data) and not names_a_file(data):
             documents.append(data)
     return documents
+
+
+def names_a_file(document: dict[str, Any]) -> bool:
+    """Whether a problem is in several files: costs of a partition, stages of a pipeline."""
+    return "samples" in str(document) or isinstance(document.get("stages"), str)
 
 
 @cache
