@@ -49,6 +49,7 @@ PLACES = (*PUBLIC, "makespan.execute.dask", "makespan.execute.mpi")
 FREE = {
     "makespan.Partition": "costs energy first lower upper",  # come in many forms, and are read
     "makespan.partition.Curve": "function",
+    "makespan.execute.PipelineExecution": "results",
     "makespan.execute.Execution": "results",  # what the functions of users return
     "makespan.execute.dask.Execution": "results",
 }
