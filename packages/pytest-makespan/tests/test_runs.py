@@ -198,6 +198,11 @@ def test_seconds_from_a_file(pytester: pytest.Pytester) -> None:
     result.stderr.fnmatch_lines(["*--makespan-durations: missing: *"])
 
 
+def interruptible() -> None:
+    """Take signals as a terminal gives them, also below a program that ignores them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
 def test_an_interrupt(pytester: pytest.Pytester) -> None:
     """What was measured until then is kept."""
@@ -213,7 +218,12 @@ def test_an_interrupt(pytester: pytest.Pytester) -> None:
         """
     )
     command = [sys.executable, "-m", "pytest", *PLUGINS, "--dist", "makespan", "-n", "2"]
-    process = subprocess.Popen(command, cwd=pytester.path, start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        cwd=pytester.path,
+        start_new_session=True,
+        preexec_fn=interruptible,  # noqa: PLW1509
+    )
     for _ in range(600):
         if Path(pytester.path / "begun").exists():
             break
