@@ -29,6 +29,7 @@ ITEMS, EACH = 400, 0.01  # and their seconds
 AFTER = 0.3  # seconds until something happens
 PATIENCE = 30.0  # seconds until no end is said
 KEPT = Path("build") / "pools_faults.json"
+ENDED = "ended:"
 EVENTS = {"dies": signal.SIGKILL, "stops": signal.SIGSTOP, "joins": None}
 POOLS_WITH_PROCESSES = ("local", "processes", "loky", "ray", "dask")
 
@@ -128,8 +129,8 @@ def main() -> None:
 
 def _apart(name: str, event: str, ours: bool) -> str:
     """Try in a process that is killed afterwards, whatever is left of it."""
-    code = f"from benchmarks.pools_faults import tried; import os; print(tried({name!r}, "
-    code += f"{event!r}, {ours!r}), flush=True); os._exit(0)"
+    code = f"from benchmarks.pools_faults import tried; import os; print({ENDED!r}, tried("
+    code += f"{name!r}, {event!r}, {ours!r}), flush=True); os._exit(0)"
     running = subprocess.Popen(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
@@ -138,11 +139,12 @@ def _apart(name: str, event: str, ours: bool) -> str:
         start_new_session=True,
     )
     assert running.stdout is not None
-    line = running.stdout.readline()
+    lines = (line for line in running.stdout if line.startswith(ENDED))  # engines print, too
+    line = next(lines, "")
     with suppress(ProcessLookupError):
         os.killpg(running.pid, signal.SIGKILL)
     running.wait()
-    return line.strip() or "ends the program"
+    return line.removeprefix(ENDED).strip() or "ends the program"
 
 
 if __name__ == "__main__":
