@@ -27,7 +27,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.table import Table
+from benchmarks.table import Table, keep, kept_in
 from makespan import read_problem, save, solve
 from makespan.core.errors import MakespanError
 from makespan.core.system import startup
@@ -145,18 +145,23 @@ def solve_all(only: str) -> None:
                 print(json.dumps([name, seconds, result.makespan]), flush=True)
 
 
+def _inside(mode: str, cache: Path, *arguments: str) -> list[Any]:
+    """Return what a process of its own prints, a row a line."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.first_use", "--inside", *arguments],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "MAKESPAN_COMPILE": mode},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
 def print_busy(warm: Path, only: str) -> None:
     """Print what solves without any kernel take and find in CPU time, and those with all."""
     found = []
     with tempfile.TemporaryDirectory() as empty:
-        for mode, folder in (("never", empty), ("now", str(warm))):
-            done = subprocess.run(
-                [sys.executable, "-m", "benchmarks.first_use", "--inside", "--only", only],
-                env={**os.environ, "NUMBA_CACHE_DIR": folder, "MAKESPAN_COMPILE": mode},
-                stdout=subprocess.PIPE,
-                check=True,
-            )
-            found.append([json.loads(line) for line in done.stdout.splitlines()])
+        for mode, folder in (("never", Path(empty)), ("now", warm)):
+            found.append(_inside(mode, folder, "--only", only))
     for (name, *cold), (_, *ready) in zip(*found, strict=True):
         ratio = _ratio(Call(*cold), Call(*ready))
         print(f"{name:40} {cold[0]:6.2f} s {ready[0]:6.2f} s  makespan {ratio}", flush=True)
@@ -183,16 +188,7 @@ def print_service(warm: Path) -> None:
     rows = {}
     with tempfile.TemporaryDirectory() as empty:
         for name, folder in (("cold", Path(empty)), ("warm", warm)):
-            done = subprocess.run(
-                [sys.executable, "-m", "benchmarks.first_use", "--service", "--inside"],
-                env={
-                    **{**os.environ, "MAKESPAN_COMPILE": "beside"},
-                    **{"NUMBA_CACHE_DIR": str(folder)},
-                },
-                stdout=subprocess.PIPE,
-                check=True,
-            )
-            rows[name] = json.loads(done.stdout)
+            (rows[name],) = _inside("beside", folder, "--service")
             _stop(folder)
     (cold, found), (ready, expected) = rows["cold"], rows["warm"]
     table = Table(
@@ -230,9 +226,7 @@ def main() -> None:
         serve() if asked.service else solve_all(asked.only)
         return
     part, parts = map(int, asked.part.split("/"))
-    kept: dict[str, Any] = {}
-    if asked.keep is not None and asked.keep.exists():
-        kept = json.loads(asked.keep.read_text())
+    kept = kept_in(asked.keep)
     with tempfile.TemporaryDirectory() as folder:
         warm = asked.warm or Path(folder)
         if asked.warm is None:
@@ -248,7 +242,7 @@ def main() -> None:
                 kept[name] = measured(problem, warm)
                 print(name, kept[name], flush=True)
                 if asked.keep is not None:
-                    asked.keep.write_text(json.dumps(kept))
+                    keep(asked.keep, kept)
     shown(kept)
 
 

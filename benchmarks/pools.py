@@ -11,7 +11,6 @@ second call of ours, in turn from either end; ratios are within a repeat. MPI is
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import tempfile
@@ -24,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.table import Table
+from benchmarks.table import Table, keep, kept_in
 from makespan import execute
 from makespan.execute import dask
 
@@ -290,11 +289,10 @@ def main() -> None:
     asked = parser.parse_args()
     if unknown := {*asked.pools} - {*POOLS}:
         parser.error(f"POOL: {', '.join(unknown)} is none of {', '.join(POOLS)}")
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    kept = kept_in(KEPT)
     for name in asked.pools or ([] if asked.write else POOLS):
         kept[name] = measured(name, asked.repeats)
-        KEPT.parent.mkdir(exist_ok=True)
-        KEPT.write_text(json.dumps(kept))
+        keep(KEPT, kept)
     table = page(kept)
     if asked.write:
         table.write()

@@ -8,7 +8,6 @@ the item that it has; a worker joins where the engine has a way to add one.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import subprocess
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.pools import POOLS, WORKERS
-from benchmarks.table import Table
+from benchmarks.table import Table, keep, kept_in
 from makespan import execute
 
 ITEMS, EACH = 400, 0.01  # and their seconds
@@ -100,15 +99,14 @@ def main() -> None:
     parser.add_argument("pools", nargs="*", metavar="POOL", help=", ".join(POOLS_WITH_PROCESSES))
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    kept = kept_in(KEPT)
     for name in asked.pools or ([] if asked.write else POOLS_WITH_PROCESSES):
         for event in EVENTS if name == "dask" else ("dies", "stops"):
             for ours in (False, True):
                 ended = _apart(name, event, ours)
                 kept[f"{name}, {event}, {ours}"] = ended
                 print(name, event, "ours" if ours else "own", ended, flush=True)
-                KEPT.parent.mkdir(exist_ok=True)
-                KEPT.write_text(json.dumps(kept))
+                keep(KEPT, kept)
     table = Table(
         "pools_faults",
         "A worker that dies, stops or joins",

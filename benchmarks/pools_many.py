@@ -8,7 +8,6 @@ MPI without names, and keeps what it measured in ``build/pools_many.json``. MPI 
 from __future__ import annotations
 
 import argparse
-import json
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.pools import POOLS
-from benchmarks.table import Table
+from benchmarks.table import Table, keep, kept_in
 from makespan import execute
 
 SMALL, LARGE = 1_000_000, 10_000  # items
@@ -79,12 +78,11 @@ def main() -> None:
     parser.add_argument("pools", nargs="*", metavar="POOL", help=", ".join(POOLS))
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    kept = kept_in(KEPT)
     for name in asked.pools or ([] if asked.write else [each for each in POOLS if each != "mpi"]):
         kept[name] = measured(name)
         print(name, kept[name], flush=True)
-        KEPT.parent.mkdir(exist_ok=True)
-        KEPT.write_text(json.dumps(kept))
+        keep(KEPT, kept)
     table = Table(
         "pools_many",
         "execute.map with many items, and with large ones",

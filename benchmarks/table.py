@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import statistics
 import time
@@ -96,6 +97,17 @@ class Table:
         """Write the page into the docs."""
         FOLDER.mkdir(parents=True, exist_ok=True)
         (FOLDER / f"{self.name}.md").write_text(self.markdown(), encoding="utf-8")
+
+
+def kept_in(file: Path | None) -> dict[str, Any]:
+    """Return what earlier runs left in a file."""
+    return dict(json.loads(file.read_text())) if file is not None and file.exists() else {}
+
+
+def keep(file: Path, rows: dict[str, Any]) -> None:
+    """Leave rows in a file, for later runs and for the page of all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(rows))
 
 
 def ratio(value: float, base: float) -> str:

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from makespan.core.solution import Solution
 
 Progress = Callable[[float | None, float | None, float], None]
-FREE, COUNTED = 0.3, 0.4  # seconds of start-up that no limit counts; what part of one others take
+FREE, COUNTED = 0.3, 0.4  # seconds of start-up that don't count; the part of a limit others take
 GRACE = 0.25  # seconds by which what can't be stopped may end after the limit
 
 
 class Control:
     """What a method asks while it runs.
 
-    After ``time_limit`` seconds :meth:`expired` is true; None for no limit. Of start-up (compiling
-    kernels, importing libraries) 0.3 s do not count, and what goes beyond it for at most
-    two fifths of the limit, so that a limit is kept and leaves time to plan; none counts where
-    kernels are compiled whatever the limit (``MAKESPAN_COMPILE=now``). ``rng`` is a seed or a
+    After ``time_limit`` seconds :meth:`expired` is true; None for no limit. The first 0.3 s of
+    start-up (compiling kernels, importing libraries) do not count; what goes beyond them counts,
+    but at most two fifths of the limit, which leaves time to plan. Where kernels are compiled
+    whatever the limit (``MAKESPAN_COMPILE=now``), no start-up counts. ``rng`` is a seed or a
     ``numpy.random.Generator``; None is seed 0. ``progress`` is called with (incumbent, bound,
     elapsed seconds) whenever a method reports. ``log_steps``: :meth:`step` keeps what it is given.
 

@@ -31,9 +31,7 @@ class Durations:
         self.beside: dict[str, float] = {}  # read from a file, by node id or as JUnit calls tests
         self.now: dict[str, float] = {}  # of this run
         self.made: dict[str, float] = {}  # shared fixtures of this run
-        self.apart: dict[
-            str, float
-        ] = {}  # seconds of shared fixtures, by the test they came before
+        self.apart: dict[str, float] = {}  # of shared fixtures, by the test they came before
         self.failed: set[str] = set()
 
     def record(self, test: str, seconds: float) -> None:

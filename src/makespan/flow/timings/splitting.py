@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any
 
 from makespan.balance import balance, lower_bound
@@ -90,39 +89,9 @@ def split(times: dict[str, float], shards: int, counts: Any = None, startup: flo
     except ValueError as error:
         raise InputError(f"--counts: {error}") from None
     least = len(names) // shards if counts == "equal" else 1
-    bound = lower_bound(seconds, least, shards)
-    if counts is None and max(_ends(groups, seconds)) > (1 + NEAR) * bound:
-        packed = solve(IndependentTasks(shards, seconds), method="multifit")
-        other = _parts(packed, shards, seconds)
-        groups = min(groups, other, key=lambda each: max(_ends(each, seconds)))
-        bound = max(bound, packed.lower_bound or 0.0)
-    return Split(
-        [[names[item] for item in sorted(group)] for group in groups],
-        [startup + end for end in _ends(groups, seconds)],
-        startup + bound,
-    )
-
-
-def _ends(
-    groups: Sequence[Sequence[int]], seconds: Sequence[float], speeds: Sequence[float] | None = None
-) -> list[float]:
-    """Return how long each group takes."""
-    sums = [math.fsum(seconds[item] for item in group) for group in groups]
-    return [each / speed for each, speed in zip(sums, speeds or repeat(1.0), strict=False)]
-
-
-def _parts(result: Result, shards: int, seconds: Sequence[float]) -> list[list[int]]:
-    """Return the tests of each shard, one or more."""
-    groups: list[list[int]] = [[] for _ in range(shards)]
-    assert result.schedule is not None
-    items, machines = result.schedule.item.tolist(), result.schedule.machine.tolist()
-    for item, shard in zip(items, machines, strict=True):
-        groups[shard].append(item)
-    for group in groups:
-        if not group:  # it gets the shortest test of who has most of them
-            most = max(groups, key=len)
-            group.append(most.pop(most.index(min(most, key=lambda item: seconds[item]))))
-    return groups
+    problem = IndependentTasks(shards, seconds)
+    other = "multifit" if counts is None else None
+    return _made(names, problem, groups, lower_bound(seconds, least, shards), other, startup)
 
 
 def split_by_speeds(times: dict[str, float], speeds: Sequence[float], startup: float) -> Split:
@@ -131,23 +100,55 @@ def split_by_speeds(times: dict[str, float], speeds: Sequence[float], startup: f
     A list schedule, longest first, or annealing with a fixed number of moves where that is better:
     every process computes the same.
     """
-    names, seconds = list(times), list(times.values())
+    names = list(times)
     if len(speeds) > len(names):
         found = f"{len(speeds)} shards are not allowed for {len(names)} tests"
         raise InputError(f"--speeds: {found}; a shard without tests might run all of them")
-    problem = IndependentTasks(len(speeds), seconds, speeds=speeds)
+    problem = IndependentTasks(len(speeds), list(times.values()), speeds=speeds)
     listed = solve(problem, method="uniform-lpt")
-    bound, groups = listed.lower_bound or 0.0, _parts(listed, len(speeds), seconds)
-    if max(_ends(groups, seconds, speeds)) > (1 + NEAR) * bound:
-        annealed = solve(problem, method="simulated-annealing")
-        other = _parts(annealed, len(speeds), seconds)
-        groups = min(groups, other, key=lambda each: max(_ends(each, seconds, speeds)))
-        bound = max(bound, annealed.lower_bound or 0.0)
+    bound = listed.lower_bound or 0.0
+    return _made(names, problem, _groups_of(listed, problem), bound, "simulated-annealing", startup)
+
+
+def _made(
+    names: Sequence[str], problem: IndependentTasks, groups: list[list[int]], bound: float,
+    other: str | None, startup: float,
+) -> Split:  # fmt: skip
+    """Return a split into groups, or what another method finds where that is shorter.
+
+    It is asked where the groups end by more than a thousandth above the bound.
+    """
+    seconds = problem.durations.tolist()
+    speeds = [1.0] * len(groups) if problem.speeds is None else problem.speeds.tolist()
+
+    def ends(groups: Sequence[Sequence[int]]) -> list[float]:
+        sums = [math.fsum(seconds[item] for item in group) for group in groups]
+        return [each / speed for each, speed in zip(sums, speeds, strict=True)]
+
+    if other is not None and max(ends(groups)) > (1 + NEAR) * bound:
+        found = solve(problem, method=other)
+        groups = min(groups, _groups_of(found, problem), key=lambda each: max(ends(each)))
+        bound = max(bound, found.lower_bound or 0.0)
     return Split(
         [[names[item] for item in sorted(group)] for group in groups],
-        [startup + end for end in _ends(groups, seconds, speeds)],
+        [startup + end for end in ends(groups)],
         startup + bound,
     )
+
+
+def _groups_of(result: Result, problem: IndependentTasks) -> list[list[int]]:
+    """Return the tests of each shard, one or more."""
+    assert result.schedule is not None
+    groups: list[list[int]] = [[] for _ in result.schedule.machines]
+    seconds = problem.durations
+    items, machines = result.schedule.item.tolist(), result.schedule.machine.tolist()
+    for item, shard in zip(items, machines, strict=True):
+        groups[shard].append(item)
+    for group in groups:
+        if not group:  # it gets the shortest test of who has most of them
+            most = max(groups, key=len)
+            group.append(most.pop(most.index(min(most, key=lambda item: seconds[item]))))
+    return groups
 
 
 def split_within(times: dict[str, float], within: float, counts: Any, startup: float) -> Split:
