@@ -1,4 +1,4 @@
-"""Pipelines: six published heuristics on the random settings of their paper, beside ``auto``.
+"""Pipelines: six published heuristics on random settings after their paper, beside ``auto``.
 
 Benoit, Rehn-Sonigo and Robert 2007: links are alike, a machine receives, computes and sends in
 turn. Stages hand over ``sizes`` units, 10 a second; machines have whole speeds of 1 to 20. Each
@@ -178,10 +178,10 @@ def main() -> None:
     four, two = " / ".join(WITHIN_PERIOD), " / ".join(WITHIN_LATENCY)
     table = Table(
         "pipelines_ranking",
-        "Pipelines: published heuristics on their random settings",
-        f"{PAIRS} chains and sets of machines a row, links alike, no overlap, by Benoit, "
-        "Rehn-Sonigo and Robert 2007. Means of ratios to the best of the heuristics that are "
-        f"compared: the least period that each reaches, and what `auto` finds in {LIMIT:g} s; "
+        "Pipelines: published heuristics on random settings",
+        f"{PAIRS} chains and sets of machines a row, links alike, no overlap, after "
+        "Benoit, Rehn-Sonigo and Robert 2007. Means of ratios to the best of the heuristics "
+        f"that are compared: the least period that each reaches, and what `auto` finds in {LIMIT:g} s; "
         f"the latency within {WIDER:g} times the least period, in brackets of how many where some "
         f"fail; the period within {WIDER:g} times the least latency.",
         ("setting", "stages", "machines", f"least period: {four}", "`auto`", f"latency: {four}",

@@ -1,7 +1,8 @@
 """Pipelines: the rules by which systems cut a model, beside the best mapping.
 
-``python -m benchmarks.pipelines_rules [random] [devices]``. The rules were written after reading
-the public code of each system; devices are from the vendors' data sheets, see ``DEVICES``.
+``python -m benchmarks.pipelines_rules [random] [devices]``. Rules of exo 1.0 and PiPPy were
+compared with the public code, the others follow its description; devices have published figures of
+their memory, see ``DEVICES``.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def mapped(problem: Pipeline, rule: str, ends: int = 0) -> Mapping | None:
     return mapping if fits(problem, mapping) else None
 
 
-DEVICES = {  # GB, GB/s of its memory, by the vendor's data sheet
+DEVICES = {  # GB, GB/s of its memory, as published
     "RTX 4090": (24, 1008), "RTX 3090": (24, 936), "RTX 3060": (12, 360),
     "RTX 4060 Ti": (16, 288), "A100": (40, 1555), "V100": (32, 900), "T4": (16, 320),
     "Jetson AGX Orin": (64, 204.8), "DGX Spark": (128, 273), "Mac Studio M2 Ultra": (64, 800),
@@ -178,8 +179,8 @@ def write_devices() -> None:
         "The least seconds of a token (latency) and between tokens of a stream of requests "
         "(period), both proved, and by which factor the rule of a system exceeds them; "
         "–: the rule exceeds a memory. Computed, not run: 80 layers, an embedding and the output, "
-        f"4.5 bits a weight; a layer takes its bytes over the rate of the memory. {used}: by the "
-        "vendors' data sheets; 90 % of the memory of a card is used, 75 % of one that processors "
+        f"4.5 bits a weight; a layer takes its bytes over the rate of the memory. {used}: by "
+        "published figures; 90 % of the memory of a card is used, 75 % of one that processors "
         "share. Links by their standards, with 10, 100 and 200 µs of latency, which are assumed.",
         ("devices", "link", "objective", "least", *RULES),
         clock="no clock",
