@@ -179,9 +179,9 @@ def main() -> None:
     table = Table(
         "pipelines_ranking",
         "Pipelines: published heuristics on random settings",
-        f"{PAIRS} chains and sets of machines a row, links alike, no overlap, after "
-        "Benoit, Rehn-Sonigo and Robert 2007. Means of ratios to the best of the heuristics "
-        f"that are compared: the least period that each reaches, and what `auto` finds in {LIMIT:g} s; "
+        f"{PAIRS} chains and sets of machines a row, links alike, no overlap, after Benoit, "
+        "Rehn-Sonigo and Robert 2007. Means of ratios to the best of the heuristics that are "
+        f"compared: the least period that each reaches, and what `auto` finds in {LIMIT:g} s; "
         f"the latency within {WIDER:g} times the least period, in brackets of how many where some "
         f"fail; the period within {WIDER:g} times the least latency.",
         ("setting", "stages", "machines", f"least period: {four}", "`auto`", f"latency: {four}",
