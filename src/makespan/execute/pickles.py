@@ -14,7 +14,7 @@ import numpy as np
 
 from makespan.core.errors import InputError
 from makespan.execute.dealing.engine import Failure, Outcome
-from makespan.execute.dealing.items import Files, Items
+from makespan.execute.dealing.items import Files, Items, footprint
 from makespan.execute.remote import Call, FailureText, FileChunk, Input, Pickled, replaced
 
 MODULE_OF_FUTURES = b"distributed.client"
@@ -100,6 +100,11 @@ def payload(items: Items, low: int, high: int) -> tuple[Any, int, Futures]:
 def unit_bytes(items: Items) -> float:
     """Return the bytes of a unit of load, as the first item has them."""
     return payload(items, 0, 1)[1] / items.load_of(0, 1)
+
+
+def unit_footprint(items: Items) -> float:
+    """Return the bytes of a unit of load that is not pickled, as the first item has them."""
+    return footprint([items.data[0]]) / items.load_of(0, 1)
 
 
 def _part(data: Any, low: int, high: int) -> Any:

@@ -13,6 +13,7 @@ import pytest
 
 from makespan import InputError, execute
 from makespan.execute import ItemsFailed
+from makespan.execute.dealing import run, sizes
 from tests.execute.functions import locked, text_of
 from tests.execute.pools import pools
 from tests.execute.pools.pools import POOLS
@@ -54,6 +55,37 @@ def test_results_come_one_by_one(on: Any) -> None:
     found = execute.imap(pools.square, itertools.count(), on=on, progress=False)
     assert [next(found) for _ in range(20)] == [item**2 for item in range(20)]
     found.close()
+
+
+@pytest.mark.parametrize("large", ["items", "results"])
+def test_large_items_are_not_all_in_memory(monkeypatch: pytest.MonkeyPatch, large: str) -> None:
+    """What is read of a source, and not taken, is bounded by bytes; chunks are, too."""
+    for module in (sizes, run):
+        monkeypatch.setattr(module, "HELD", 2**20)
+    monkeypatch.setattr(sizes, "WORTH", 2**16)
+    size, count, taken, most, chunks = 2**16, 2000, 0, 0, []
+    item, result = (bytes(size), 1) if large == "items" else (1, bytes(size))
+
+    def source() -> Iterator[Any]:
+        nonlocal most
+        for number in range(count):
+            most = max(most, number - taken)
+            yield item
+
+    def work(batch: list[Any]) -> list[Any]:
+        chunks.append(len(batch))
+        return [result] * len(batch)
+
+    execute.forget()
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(2):  # the second call knows how fast it goes
+            taken = 0
+            for _ in execute.imap(work, source(), on=pool, batched=True, progress=False):
+                taken += 1
+            assert taken == count
+    assert most <= 6 * 2**20 // size + 2 * max(chunks)
+    if large == "items":
+        assert max(chunks) <= 2**20 // (3 * 4 * size) + 1
 
 
 def test_items_that_fail(on: Any) -> None:

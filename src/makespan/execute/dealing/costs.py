@@ -141,11 +141,17 @@ class WorkerCosts:
 
 
 class Costs:
-    """By worker, what sending, computing and returning chunks costs, as far as it is known."""
+    """By worker, what sending, computing and returning chunks costs, as far as it is known.
 
-    def __init__(self, known: dict[str, WorkerCosts] | None = None) -> None:
+    A unit is taken for as many bytes as the first one has (``unit_bytes``), until more were sent.
+    """
+
+    def __init__(
+        self, known: dict[str, WorkerCosts] | None = None, unit_bytes: float = 0.0
+    ) -> None:
         self.known = {} if known is None else known
         self.units = self.bytes = 0.0  # that were sent
+        self._first = unit_bytes
 
     @classmethod
     def of(cls, workers: Sequence[Worker], load: float) -> Costs:
@@ -179,6 +185,11 @@ class Costs:
                 usual.back.guess() if usual else None,
             )
         return self.known[name]
+
+    @property
+    def unit_bytes(self) -> float:
+        """The bytes of a unit; 0 where nobody knows."""
+        return self.bytes / self.units if self.units else self._first
 
     def sent(self, name: str, units: float, count: int, seconds: float) -> None:
         """Note that so many units, in ``count`` bytes, were sent; 0 seconds tell nothing."""

@@ -37,7 +37,7 @@ class History:
     def recall(self, key: str, workers: Mapping[str, WorkerInfo], unit_bytes: float) -> Costs:
         """Return what is known of a function on workers, whose data has such units."""
         there = self._functions.get(key, {})
-        costs = Costs()
+        costs = Costs(unit_bytes=unit_bytes)
         for name, worker in workers.items():
             link = _link(worker)
             known, send = there.get(link), AffineFit()
@@ -104,7 +104,7 @@ class History:
             if name in costs.known and costs.known[name].largest:
                 there[_link(worker)] = costs.known[name]
                 if send := costs.known[name].send:
-                    self._links[_link(worker)] = send.scaled(costs.bytes / costs.units)
+                    self._links[_link(worker)] = send.scaled(costs.unit_bytes)
         if len(self._functions) > MAX_FUNCTIONS:
             self._functions.popitem(last=False)
 

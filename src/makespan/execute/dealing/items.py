@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +18,8 @@ import numpy as np
 from makespan.core.errors import InputError
 from makespan.core.inputs.rules import quoted
 from makespan.core.numeric.arrays import Floats, Integers
+
+FEW = 8  # values that stand for all others
 
 
 class Files(Sequence[Path]):
@@ -227,6 +230,21 @@ def refuse_indivisible(data: Any, place: str) -> None:
             f"{place}: {quoted(data)} has no items: {error}; a sequence, a set, a mapping, a NumPy"
             " array, a Series or Files has"
         ) from error
+
+
+def footprint(values: Any) -> float:
+    """Return the bytes that one of these values takes, judged by the first few.
+
+    >>> footprint([np.zeros(4), np.zeros(6)])
+    40.0
+    """
+    few = [*values[:FEW]]
+    sizes = (getattr(one, "nbytes", None) for one in few)
+    known = [
+        size if isinstance(size, int) else sys.getsizeof(one, 0)
+        for one, size in zip(few, sizes, strict=True)
+    ]
+    return sum(known) / max(1, len(known))
 
 
 def joined(pieces: Sequence[Any]) -> Any:

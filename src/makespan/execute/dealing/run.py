@@ -27,14 +27,14 @@ from makespan.execute.dealing.engine import (
 )
 from makespan.execute.dealing.items import Stream
 from makespan.execute.dealing.pool import Range
-from makespan.execute.dealing.sizes import Sizes
+from makespan.execute.dealing.sizes import HELD, Sizes
 from makespan.execute.dealing.state import Job, State
 from makespan.execute.dealing.transfers import Computation, Record
 
 READ_AHEAD = 2.0  # seconds of work that are read of a stream
 SHOW_EVERY = 0.1  # seconds
 PATIENCE = 0.1  # seconds for which more items are waited for, where some are there
-HELD = 4  # times as much may be read and not taken yet
+NOT_TAKEN = 4  # times as much may be read and not taken yet
 SHOWN = 8  # workers whose items are shown
 
 log = logging.getLogger("makespan")
@@ -99,8 +99,10 @@ class Run(State):
             return
         workers = self.engine.workers.values()
         speed = sum(self.costs.speed(worker.name) for worker in workers if self.knows(worker))
-        wanted = max(int(READ_AHEAD * speed), AHEAD * sum(worker.threads for worker in workers))
-        if self.pool.load < wanted and self._missing_or_held() <= HELD * wanted:
+        fitting = HELD / max(1.0, self.costs.unit_bytes, self.result_bytes)
+        enough = AHEAD * sum(worker.threads for worker in workers)
+        wanted = max(int(min(READ_AHEAD * speed, fitting)), enough)
+        if self.pool.load < wanted and self._missing_or_held() <= NOT_TAKEN * wanted:
             self.reading = True
             self.group.create_task(self._read_on(wanted))
 

@@ -15,6 +15,8 @@ PIECES = 2.0  # a worker gets its share of the rest divided by this
 MAX_BOUND = 0.05  # of the work, that is ahead of a worker
 AMPLE = 3.0  # times what is worth a message: more only makes the end ragged
 FEW = 16  # items for each thread, where all of them together are known to be worth two messages
+HELD = 2**27  # bytes that are ahead of all workers together, or read of a stream: 128 MiB
+WORTH = 2**21  # bytes that a chunk may have in any case: 2 MiB
 LONG = 1.0  # seconds of an item, from which one of them waits on a worker, not two
 
 
@@ -57,7 +59,7 @@ class Sizes:
         else:
             most = max(least[name], costs.in_time(name, left[name]))
             amount = min(amount, most, self._most(name, least[name]))
-        return name, self.pool.take(amount, self.run.job.batch_size)
+        return name, self.pool.take(min(amount, self._fitting(name)), self.run.job.batch_size)
 
     @property
     def few(self) -> bool:
@@ -88,6 +90,12 @@ class Sizes:
         """Whether a worker may get a chunk, fewer if they take long, or nobody knows."""
         long = self.costs.due(name, self._threads(name) * self.run.item) > LONG
         return self.backlog.has_room(name, long=long)
+
+    def _fitting(self, name: str) -> float:
+        """Return the units of a chunk for which there is memory, an item a thread at least."""
+        unit, chunks = self.costs.unit_bytes, (AHEAD + 1) * len(self.run.engine.workers)
+        fitting = max(WORTH, HELD / chunks) / unit if unit else math.inf
+        return max(self._threads(name) * self.run.item, fitting)
 
     def _most(self, name: str, least: float) -> float:
         """Return how many units a chunk for a worker holds at most."""

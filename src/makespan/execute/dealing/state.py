@@ -11,7 +11,7 @@ from typing import Any
 from makespan.execute.dealing.backlog import Backlog, Chunk
 from makespan.execute.dealing.costs import Costs
 from makespan.execute.dealing.engine import Engine, Failure, WorkerInfo
-from makespan.execute.dealing.items import Items, Stream
+from makespan.execute.dealing.items import Items, Stream, footprint
 from makespan.execute.dealing.pool import Pool, Range, Suspects
 from makespan.execute.dealing.transfers import Order
 from makespan.execute.progress import Tell
@@ -87,6 +87,7 @@ class State:
         self.group = asyncio.TaskGroup()
         self.missing_items = 0
         self.reading = False
+        self.result_bytes = 0.0  # of one, as those that came last
         self._here = bytearray()
         self.took, self.by = array("f"), array("I")  # the seconds of each item, and its worker
         self.names: list[str] = []
@@ -153,6 +154,7 @@ class State:
         self.pool.discard(low, high)
         if isinstance(self.items, Stream):
             self.items.drop(low, high)
+            self.result_bytes += (footprint(values) - self.result_bytes) / 2
 
     def note(self, worker: str, low: int, seconds: array[float]) -> None:
         """Note who did the items from ``low`` on, in how many seconds each."""

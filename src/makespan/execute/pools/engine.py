@@ -18,7 +18,7 @@ import numpy as np
 
 from makespan.core.errors import ExecutionError, InputError
 from makespan.execute.dealing.engine import Held, Outcome, Packed, Window, WorkerInfo, WorkerLost
-from makespan.execute.dealing.items import Files, Items
+from makespan.execute.dealing.items import Files, Items, footprint
 from makespan.execute.dealing.state import Job
 from makespan.execute.pickles import SLICED, outcome_of, payload, refuse_unpicklable
 from makespan.execute.pools.reception import Pool, Reception, Slot
@@ -253,7 +253,7 @@ class PoolEngine:
         data = items.data
         if self.pool.inside:
             part = list(data.paths[low:high]) if isinstance(data, Files) else _part(data, low, high)
-            return Packed(low, high, Here(part), high - low, {})
+            return Packed(low, high, Here(part), int(footprint(part) * (high - low)), {})
         if isinstance(data, (np.ndarray, Files)):
             sent, count, _ = payload(items, low, high)
             return Packed(low, high, sent, count, {})

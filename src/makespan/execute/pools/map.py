@@ -22,7 +22,7 @@ from makespan.execute.dealing.history import History
 from makespan.execute.dealing.rival import WORTH_MEASURING, OwnMap
 from makespan.execute.execution import Execution
 from makespan.execute.loop import own_loop
-from makespan.execute.pickles import pickled, unit_bytes
+from makespan.execute.pickles import pickled, unit_bytes, unit_footprint
 from makespan.execute.pools.engine import PoolEngine, PoolJob
 from makespan.execute.pools.executors import Executors
 from makespan.execute.pools.processes import Processes
@@ -219,7 +219,7 @@ def prepared(
     sent = None if pool.inside else pickled(call, "function")
     learning = history.learning(
         partial(function, **keywords), items, expected,
-        (lambda _: 1.0) if pool.inside else unit_bytes, batched=batched, by_size=by_size,
+        unit_footprint if pool.inside else unit_bytes, batched=batched, by_size=by_size,
     )  # fmt: skip
     with teller(progress) as tell:
         job = PoolJob(call=call, sent=sent, tell=tell, batch_size=batch_size, **learning)
