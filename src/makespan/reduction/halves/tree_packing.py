@@ -61,7 +61,7 @@ def tree_packing(problem: Reduction, control: Control, *, runs: int | None = Non
         search = _Search(problem, control)
         for _ in range(search.budget if runs is None else max(1, runs)):
             search.run()
-            if search.end <= search.bound or (search.found is not None and control.expired()):
+            if search.end <= search.bound or control.expired():
                 break
     if search.found is None:
         return Solution(schedule=None, stopped=True)
