@@ -15,6 +15,7 @@ from makespan.flow.files.files import problem_of
 from makespan.flow.kinds import kind_of
 
 CLOSE = 1e-9
+NOTHING = 1e-6  # smaller values are held to that: 1e-16 of a load is as good as none
 CLOSE_TO_PROGRAMMES = 3e-6  # mixed-integer programmes prove to 1e-6, oracles are programmes, too
 ONE_VALUE = ("makespan", "price", "total", "energy")
 """Objectives of one value, which the oracles' ``best`` is of."""
@@ -100,7 +101,7 @@ def held(name: str, result: Result, best: float | None, slack: float) -> None:
         return
     sign = -1.0 if maximised(result) else 1.0
     value, bound = value_of(result), bound_of(result)
-    room = slack * max(abs(best), abs(value or 0.0))
+    room = slack * max(abs(best), abs(value or 0.0), NOTHING)
     if value is not None and sign * value < sign * best - room:
         raise Defect(f"{name} reaches {value!r}, better than the best, {best!r}")
     if value is not None and result.status == "optimal" and sign * value > sign * best + room:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import random
+from pathlib import Path
 
 import pytest
 
-from makespan import DivisibleLoad, methods, solve
+from makespan import DivisibleLoad, methods, read_problem, solve
 from makespan.divisible.bounds import bounds
 from tests.oracles.divisible_any import best, covers
 from tests.oracles.divisible_random import random_problem
@@ -65,3 +66,14 @@ def test_whatever_applies_says_what_is_true(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(10):
         all_checked(random_problem(rng))
+
+
+def test_sends_that_begin_together_have_no_order() -> None:
+    """Where all links work at once, results of two of them are first in, first out either way."""
+    path = Path(__file__).parents[1] / "cases" / "found" / "divisible_tied_sends.json"
+    problem = read_problem(path)
+    known = best(problem)
+    assert known is not None
+    assert covers(problem)
+    for method in ("sequence-search", "chunk-programme"):
+        checked(problem, method, known, exact=True)

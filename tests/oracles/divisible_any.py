@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice, pairwise, permutations, product
+from itertools import chain, combinations, islice, pairwise, permutations, product
 
 import numpy as np
 from scipy.optimize import linprog
@@ -152,7 +152,9 @@ def _return_orders(
     """Iterate over the chunks that return, in order; None where nothing orders them."""
     returns = problem.star.returns
     chunks = [chunk for chunk, each in enumerate(worker) if returns[each]]
-    if problem.discipline is not None:
+    if problem.discipline is not None and problem.ports == "many":
+        yield from permutations(chunks)  # sends that begin together return in any order
+    elif problem.discipline is not None:
         yield tuple(chunks if problem.discipline == "fifo" else chunks[::-1])
     elif problem.return_order is None and problem.ports == "many":
         yield None
@@ -209,9 +211,18 @@ def _lines(
             links += pairwise(("send", chunk) for chunk in same)
             if problem.star.returns[worker[same[0]]]:
                 links += pairwise(("return", chunk) for chunk in same)
-        level = [*pairwise(sends), *pairwise(returns)]
+        level = [*pairwise(sends), *pairwise(returns), *_ties(problem, back)]
         for slots in _slots(problem, len(worker)):
             yield choice([*links, *slots], level)
+
+
+def _ties(problem: DivisibleLoad, back: tuple[int, ...] | None) -> Iterator[tuple[Event, Event]]:
+    """Iterate over the sends that begin together, as their returns have not the discipline."""
+    line = (back or ()) if problem.discipline == "fifo" else (back or ())[::-1]
+    if problem.discipline is not None:
+        for late, early in combinations(line, 2):
+            if early < late:
+                yield ("send", late), ("send", early)
 
 
 def _by_worker(worker: tuple[int, ...]) -> list[list[int]]:

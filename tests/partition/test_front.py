@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from makespan import Partition, solve
+from campaign.cuts import Cut
+from makespan import Partition, read_problem, solve
 from makespan.core.control import Control
 from makespan.partition.least_sum import front as search
 from makespan.partition.pictures import front as drawn_front
@@ -16,6 +18,7 @@ from tests.oracles import partition_enumeration as oracle
 from tests.oracles.partition_random import random_problem
 
 pytestmark = pytest.mark.usefixtures("form")
+FOUND = Path(__file__).parents[1] / "cases" / "found"
 
 
 def problems(count: int, seed: int):
@@ -81,6 +84,18 @@ def test_a_front_that_is_cut_says_where_it_is_not_complete(monkeypatch):
             looks += 1 + looks // 4
         whole += looks > 2
     assert whole > 5
+
+
+def test_a_cheapest_plan_that_was_not_found_is_unknown():
+    """Cut at any look, after which the cheap end that was found is dearer than the fast one."""
+    problem = read_problem(FOUND / "partition_front_cut.json")
+    truth = points_of(solve(problem))
+    missed = 0
+    for looks in range(40, 200, 3):
+        result = Cut(looks=looks).solve(problem, "auto")
+        held(problem, truth, result)
+        missed += len(result.details["front"]) < len(truth)
+    assert missed > 3
 
 
 def test_both_ends_are_found_first(monkeypatch):

@@ -239,6 +239,6 @@ def _unknown(steps: list[Step], cap: int) -> list[tuple[float, float]]:
             known, sure = step.last, True
         else:
             sure = False
-    if not sure:
+    if not sure or known < cap:  # the cheapest plan was not found, or not proved
         ranges.append((value_of(known), value_of(cap)))
     return ranges
