@@ -15,6 +15,9 @@ counted in :mod:`makespan.reduction.bounding.completions`.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -97,6 +100,8 @@ def _counted(problem: Reduction) -> dict[str, float]:
         values = {"path": values["path"]}
     if problem.links is not None or problem.shared is not None or problem.ports is not None:
         values["cuts"] = cuts(problem)
+    if _quick.get():
+        return values
     if problem.times is None and problem.statement.one_way:
         values["late entries"] = late_entries(problem)
     if problem.times is None and (spans(problem) or spans_both_ways(problem)):
@@ -105,6 +110,22 @@ def _counted(problem: Reduction) -> dict[str, float]:
     if problem.times is None and goes_straight(problem):
         values["flows"] = flows(problem)
     return values
+
+
+_quick: ContextVar[bool] = ContextVar("quick", default=False)
+
+
+@contextmanager
+def quick_bounds(wanted: bool = True) -> Iterator[None]:
+    """Leave out inside the block what takes longer than a plan: where no bound is shown to anybody.
+
+    A search may then go on at a plan that is known to be the best by the others.
+    """
+    before = _quick.set(wanted)
+    try:
+        yield
+    finally:
+        _quick.reset(before)
 
 
 def best_bound(problem: Reduction) -> float:

@@ -20,7 +20,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.reduction import needs
 from makespan.reduction.answer import logged
-from makespan.reduction.bounds import best_bound
+from makespan.reduction.bounds import best_bound, quick_bounds
 from makespan.reduction.halves import Planner, planner, trees
 from makespan.reduction.halves.closed_forms import (
     bruck,
@@ -102,7 +102,8 @@ def _merged_parts(
     claim_sends(problem, BYTES_DEALT if pair is DEALT else None)
     known, left = control.incumbent, control.remaining
     more_comes = needs.is_tried(problem, needs.BY_DUE_DATES, needs.ALONG_CRITICAL_PATH)
-    part = 8 if more_comes else 2
+    packed = pair is DEALT and problem.times is None  # by linear programmes, which take a while
+    part = (3 if packed else 8) if more_comes else 2
     others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
     share = math.inf if left is None else left / part if others else left
     needed = SECONDS_AT_LEAST * sends_in(problem)
@@ -127,7 +128,8 @@ def _planned(problem: Reduction, control: Control, pair: Parts, restarts: int | 
         if best is not None and control.expired():
             everywhere = False
             break
-        reduced, spread = _alone(parts, control, exact=restarts is None)
+        with quick_bounds(problem.items > 1 and control.remaining is not None):
+            reduced, spread = _alone(parts, control, exact=restarts is None)
         assert reduced.schedule is not None
         least = min(least, _proved(reduced) + _proved(spread))
         target = max(lower_bound, least if problem.items == 1 else 0.0) * (1 + 1e-12)
@@ -193,6 +195,8 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
     if exact and all(map(_is_small, parts)):
         stages += [(rarest_first, FEW_RUNS), *((each, {}) for each in EXACT)]
     stages += [(tree_packing, {}), (rarest_first, {})]
+    if parts[0].times is None:  # closed forms take all ways for equal
+        stages.sort(key=lambda stage: stage[0] in closed)
     before = control.incumbent
     for method, budget in stages:
         for place, part in enumerate(parts):
