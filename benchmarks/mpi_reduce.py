@@ -18,8 +18,8 @@ import numpy as np
 
 from benchmarks.table import Table, shown_seconds
 from makespan import Reduction, Result, solve
+from makespan.execute.collectives.together import rest_until_all
 from makespan.execute.mpi import Execution, calibrate, run
-from makespan.execute.mpi.world import rest_until_all
 
 LENGTHS = (2**7, 2**13, 2**17, 2**20)
 SECONDS = 5.0

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from makespan.cli import parameters
 from makespan.cli.process import DONE
+from makespan.execute.collectives.together import ROOT, on_root
 from makespan.execute.mpi.execution import Execution
 from makespan.execute.mpi.measuring import calibrate as measure
 from makespan.execute.mpi.run import OPERATIONS, TYPES, run as carry_out
-from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root
+from makespan.execute.mpi.world import all_or_none, mpi
 from makespan.flow.result import Result
 from makespan.reduction.problem import Reduction
 

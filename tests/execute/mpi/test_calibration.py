@@ -11,8 +11,8 @@ import pytest
 
 from makespan import read_problem, solve
 from makespan.core.errors import FileError, InputError, MakespanError
+from makespan.execute.collectives.measuring import rounds_of
 from makespan.execute.mpi import Calibration
-from makespan.execute.mpi.measuring import rounds_of
 from tests.execute.mpi.launch import command
 
 

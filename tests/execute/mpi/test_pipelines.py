@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from makespan.execute.mpi.pipelines import Pipeline, _Costs, best_pipeline
+from makespan.execute.collectives.pipelines import Pipeline, _Costs, best_pipeline
 from tests.execute.mpi.launch import PROGRAMS, launch
 from tests.execute.mpi.test_calibration import calibration
 from tests.execute.mpi.test_tables import COLLECTIVES, carried_out

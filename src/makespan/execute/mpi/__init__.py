@@ -6,7 +6,7 @@ an MPI library: ``pip install makespan[mpi]``.
 
 from __future__ import annotations
 
-from makespan.execute.mpi.calibration import Calibration
+from makespan.execute.collectives.calibration import Calibration
 from makespan.execute.mpi.collective import Collective, prepare
 from makespan.execute.mpi.execution import Execution
 from makespan.execute.mpi.measuring import calibrate

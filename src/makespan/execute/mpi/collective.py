@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,12 @@ from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats
 from makespan.core.report import InvalidSchedule
 from makespan.core.schedule import Schedule
+from makespan.execute.collectives.tables import Table, Work
+from makespan.execute.collectives.together import on_root
 from makespan.execute.mpi.execution import CALLS
 from makespan.execute.mpi.operations import combiner, commutes, operation_of
-from makespan.execute.mpi.ranks import Rank, Table, Watch, ranks_of, tables_of
-from makespan.execute.mpi.world import all_or_none, calls_of, mpi, on_root, private
+from makespan.execute.mpi.ranks import Rank, Watch, ranks_of, tables_of
+from makespan.execute.mpi.world import all_or_none, calls_of, mpi, private
 from makespan.flow.result import Result
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.sends import segment_count
@@ -25,16 +27,6 @@ if TYPE_CHECKING:
     from mpi4py.MPI import Comm
 
 LEAST_TAG = 32_767  # that MPI promises
-
-
-class Work(NamedTuple):
-    """What one rank knows of a plan: ``sizes`` of the segments, the rank of the ``root``."""
-
-    collective: str
-    makespan: float
-    sizes: Floats
-    root: int
-    table: Table
 
 
 @suggesting

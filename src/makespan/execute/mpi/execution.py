@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from makespan.core.display import Displayable, HasFrame, Table
 from makespan.core.schedule import Schedule
+from makespan.execute.collectives.calibration import seconds
 
 CALLS = {"reduce": "MPI.Reduce", "broadcast": "MPI.Bcast", "all-reduce": "MPI.Allreduce"}
 
@@ -123,18 +124,6 @@ class Execution(Displayable, HasFrame):
 
 
 LATE = 2.0  # times the predicted seconds from which a run says why it took so long
-
-
-def seconds(value: float) -> str:
-    """Return a time with its unit.
-
-    >>> seconds(0.00123), seconds(2.5)
-    ('1.23 ms', '2.5 s')
-    """
-    for unit, factor in (("s", 1.0), ("ms", 1e-3)):
-        if value >= factor:
-            return f"{value / factor:.4g} {unit}"
-    return f"{value / 1e-6:.4g} µs"
 
 
 def _spread(times: tuple[float, ...]) -> str:

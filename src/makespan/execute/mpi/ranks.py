@@ -4,57 +4,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import islice, pairwise
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.schedule import Schedule
+from makespan.execute.collectives.tables import NO_MESSAGE, Receive, Step, Table
+from makespan.execute.collectives.together import offer_core
 from makespan.execute.mpi.operations import Combine
-from makespan.execute.mpi.world import mpi, offer_core
+from makespan.execute.mpi.world import mpi
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import executable, reductions_of, segment_count, sends_of
 
-NO_MESSAGE = -1
 AT_ONCE = 64  # messages that a rank looks for at a time, the first of its table that are to come
-
-
-class Receive(NamedTuple):
-    """A message to expect: from which rank, which segment, and whether it is complete.
-
-    ``before`` says where the ranks that it combines stand: directly before those that the receiver
-    has combined by then, directly after, or neither (None).
-    """
-
-    source: int
-    segment: int
-    final: bool
-    before: bool | None = None
-
-
-class Step(NamedTuple):
-    """What a rank does next.
-
-    A send has ``message`` -1; any other step takes message ``message`` of the rank's receives and
-    combines it, unless it is complete. ``row`` is the row of the plan's schedule.
-    """
-
-    peer: int
-    segment: int
-    final: bool
-    message: int
-    row: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """What one rank does: the messages that it expects, and its steps, as planned."""
-
-    receives: tuple[Receive, ...]
-    steps: tuple[Step, ...]
 
 
 def ranks_of(machines: Sequence[str]) -> list[int]:

@@ -13,10 +13,12 @@ from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import did_you_mean, suggesting
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
-from makespan.execute.mpi.collective import Collective, Work, shared
+from makespan.execute.collectives.tables import Work
+from makespan.execute.collectives.together import ROOT, on_root, timed
+from makespan.execute.mpi.collective import Collective, shared
 from makespan.execute.mpi.execution import CALLS, Execution
 from makespan.execute.mpi.operations import UFUNCS
-from makespan.execute.mpi.world import ROOT, all_or_none, clocks_ahead, mpi, on_root, private, timed
+from makespan.execute.mpi.world import all_or_none, clocks_ahead, mpi, private
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from makespan.execute.collectives.together import yield_until_all
 from makespan.execute.mpi.collective import arrays_of
 from makespan.execute.mpi.operations import Combine, combiner
-from makespan.execute.mpi.world import attached, calls_of, mpi, yield_until_all
+from makespan.execute.mpi.world import attached, calls_of, mpi
 from makespan.reduction.problem import Collective as Name
 
 Array = NDArray[Any]

@@ -4,48 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from makespan.core.display import Displayable, Table, counted
-from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
-from makespan.execute.mpi.calibration import Calibration
+from makespan.execute.collectives.calibration import Calibration
+from makespan.execute.collectives.choosing import Choice, fastest, known_or_measured, table_of
+from makespan.execute.collectives.pipelines import Pipeline
 from makespan.execute.mpi.collective import Collective
 from makespan.execute.mpi.measuring import calibrate
 from makespan.execute.mpi.operations import commutes, operation_of
-from makespan.execute.mpi.pipelines import best_pipeline
 from makespan.execute.mpi.shared_memory import SharedMemory, memory_of
-from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, private, timed
+from makespan.execute.mpi.world import all_or_none, mpi, private
 from makespan.execute.progress import Progress
 from makespan.reduction.problem import Collective as Name
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Comm
-
-TRIAL = 0.15  # seconds for the calls of each that are compared, and one call at least
-MOST_CALLS = 9
-HOPELESS = 1.2  # times the library's time: what is predicted to take longer is not tried
-WORTH = 0.97  # of the library's time: what takes longer is not used
-
-
-class Choice(NamedTuple):
-    """What was seen with arrays of about so many bytes: seconds of each way, and which is used.
-
-    ``planned`` and ``shared`` are infinite where a plan or shared memory was not tried;
-    ``segments`` is that of the plan; ``used`` is "library", "plan" or "shared memory".
-    """
-
-    collective: str
-    bytes: int
-    library: float
-    planned: float
-    shared: float
-    segments: int
-    used: str
-
 
 Way = Collective | SharedMemory
 
@@ -91,31 +68,13 @@ def tuned(
     """
     world = mpi().COMM_WORLD if comm is None else comm
     with all_or_none(world):
-        found = _calibration(world, calibration, seconds, progress) if world.size > 1 else None
-        return Tuned(world, found)
+        if world.size == 1:
+            return Tuned(world, None)
 
+        def measure() -> Calibration:
+            return calibrate(world, seconds=seconds, progress=progress)
 
-def _calibration(comm: Any, given: Any, seconds: float, progress: Progress) -> Calibration:
-    """Return the calibration that was given, or that of a file, or measure."""
-    is_path = isinstance(given, (str, os.PathLike))
-
-    def known() -> Calibration | None:
-        if given is None or (is_path and not Path(given).exists()):
-            return None
-        found = Calibration.given(given)
-        if found.ranks != comm.size:
-            raise InputError(
-                f"calibration: is of {counted(found.ranks, 'rank')}, but there are {comm.size}"
-            )
-        return found
-
-    found: Calibration | None = on_root(comm, known)
-    if found is not None:
-        return found
-    found = calibrate(comm, seconds=seconds, progress=progress)
-    if is_path:
-        on_root(comm, lambda: found.save(given))
-    return found
+        return Tuned(world, known_or_measured(world, calibration, measure))
 
 
 class Tuned(Displayable):
@@ -197,50 +156,26 @@ class Tuned(Displayable):
         operation = np.add if op is None else operation_of(op)
         if op is not None and not commutes(op):
             return None
-        comm, found = self.comm, self.calibration
-        copies = [each.copy() if isinstance(each, np.ndarray) else each for each in arrays]
+        assert self.calibration is not None
+        copies = tuple(each.copy() if isinstance(each, np.ndarray) else each for each in arrays)
         nbytes = next(each.nbytes for each in copies if isinstance(each, np.ndarray))
-        assert found is not None
-        pipeline = on_root(comm, lambda: best_pipeline(found, nbytes, name, root))
-        took = [timed(comm, library, *copies)[0]]
-        if pipeline.predicted > HOPELESS * took[0] and took[0] < TRIAL:
-            took.append(timed(comm, library, *copies)[0])  # the first makes connections
-        own = private(comm)
-        ways: dict[str, Way] = {}
-        if pipeline.predicted <= HOPELESS * min(took):
-            ways["plan"] = Collective(own, pipeline.work(comm.rank), operation)
-        if (memory := memory_of(own)) is not None:
-            ways["shared memory"] = SharedMemory(memory, name, root, operation)
-        seen: dict[str, list[float]] = {way: [] for way in ways}
-        if ways:
-            calls = comm.bcast(int(max(1, min(MOST_CALLS, TRIAL / max(1e-9, took[0])))), root=ROOT)
-            for turn in range(calls + (calls > 1)):
-                for way, call in ways.items():
-                    seen[way].append(timed(comm, call, *copies)[0])
-                if turn:
-                    took.append(timed(comm, library, *copies)[0])
-        least = {way: min(times) for way, times in seen.items()}
-        used = min(least, key=least.__getitem__, default="library")
-        if used != "library" and least[used] >= WORTH * min(took):
-            used = "library"
-        planned, shared = (least.get(way, np.inf) for way in ("plan", "shared memory"))
-        choice = Choice(name, nbytes, min(took), planned, shared, pipeline.segments, used)
+        own = private(self.comm)
+
+        def ways_of(pipeline: Pipeline, promising: bool) -> dict[str, Way]:
+            ways: dict[str, Way] = {}
+            if promising:
+                ways["plan"] = Collective(own, pipeline.work(own.rank), operation)
+            if (memory := memory_of(own)) is not None:
+                ways["shared memory"] = SharedMemory(memory, name, root, operation)
+            return ways
+
+        what = name, nbytes, root
+        choice, way = fastest(self.comm, self.calibration, what, library, copies, ways_of)
         self.choices.append(choice)
-        return ways.get(used)
+        return way
 
     def _facts(self) -> list[str]:
         return [counted(self.comm.size, "rank")]
 
     def _tables(self) -> list[Table]:
-        return [
-            Table.of(
-                {
-                    "collective": [each.collective for each in self.choices],
-                    "bytes": [each.bytes for each in self.choices],
-                    "library (s)": [each.library for each in self.choices],
-                    "plan (s)": [each.planned for each in self.choices],
-                    "shared memory (s)": [each.shared for each in self.choices],
-                    "used": [each.used for each in self.choices],
-                }
-            )
-        ]
+        return [table_of(self.choices)]

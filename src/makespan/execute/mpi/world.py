@@ -17,18 +17,13 @@ import numpy as np
 from makespan.core.display import counted
 from makespan.core.errors import MakespanError
 from makespan.core.system.startup import optional
+from makespan.execute.collectives.together import ROOT, offer_core, rest_until_all
 
-ROOT = 0
 SECONDS_TO_TELL = 0.3  # for mpiexec to pass on what a rank wrote, before it ends them all
-POLL = 2e-4
 EXCHANGES = 20  # of the times of two ranks
 INTERRUPTED = 130  # as shells have it
 
 Value = TypeVar("Value")
-
-offer_core: Callable[[], object] = getattr(os, "sched_yield", lambda: time.sleep(0))
-"""Let others run, as a rank that waits should: where ranks outnumber cores, it would otherwise keep
-the core from the one that it waits for."""
 
 LOOK_EVERY = 0.05  # seconds of waiting between two looks at who has ended
 
@@ -112,21 +107,6 @@ def attached(
 private = attached(lambda comm: comm.Dup(), lambda own: own.Free())  # a duplicate of a communicator
 
 
-def on_root(comm: Any, task: Callable[[], Value]) -> Value:
-    """Return on every rank what ``task`` returns on rank 0, or raise there what it raises."""
-    value: Any = None
-    error: MakespanError | None = None
-    if comm.rank == ROOT:
-        try:
-            value = task()
-        except MakespanError as raised:
-            error = raised
-    value, error = comm.bcast((value, error), root=ROOT)
-    if error is not None:
-        raise error
-    return value  # type: ignore[no-any-return]
-
-
 @contextmanager
 def all_or_none(comm: Any) -> Iterator[None]:
     """End all ranks where one fails on its own: the others would wait for it for ever.
@@ -144,20 +124,6 @@ def end_with(comm: Any, error: BaseException) -> None:
     """End all ranks where one fails with this, unless every rank raises it."""
     if comm.size > 1 and not isinstance(error, MakespanError):
         end_failed(comm, error, lambda: traceback.print_exception(error, file=sys.__stderr__))
-
-
-def rest_until_all(comm: Any) -> None:
-    """Wait for all ranks as a barrier does, but asleep, so that working ranks have the cores."""
-    request = comm.Ibarrier()
-    while not request.Test():
-        time.sleep(POLL)
-
-
-def yield_until_all(comm: Any, rest: Callable[[], object] = offer_core) -> None:
-    """Wait for all ranks as a barrier does, but offer the core to others meanwhile."""
-    request = comm.Ibarrier()
-    while not request.Test():
-        rest()
 
 
 def clocks_ahead(comm: Any) -> list[float]:
@@ -244,17 +210,6 @@ class Calls:
         """The communicator is freed; all ranks do this."""
         _all.remove(self)
         self.comm.Free()
-
-
-def timed(comm: Any, work: Callable[..., Any], *arrays: Any) -> tuple[float, Any]:
-    """Return the longest time of any rank, from the end of a barrier, and what ``work`` gave."""
-    clock = mpi().Wtime
-    comm.Barrier()
-    begin = clock()
-    value = work(*arrays)
-    took = clock() - begin
-    yield_until_all(comm)
-    return float(comm.allreduce(took, op=mpi().MAX)), value
 
 
 _all: list[Calls] = []

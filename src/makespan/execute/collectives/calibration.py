@@ -1,4 +1,4 @@
-"""What was measured of the ranks of MPI, as problems to plan on."""
+"""What was measured of the links between ranks, as problems to plan on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from makespan.core.errors import InputError
 from makespan.core.inputs.rules import quoted
 from makespan.core.numeric.arrays import Floats
 from makespan.execute.measured import Measurement
-from makespan.execute.mpi.execution import seconds as in_words
 from makespan.reduction.problem import Collective, Reduction
 
 BETWEEN = ("latency", "message_overhead", "transfer_per_byte")
@@ -137,13 +136,13 @@ class Calibration(Measurement):
     def __str__(self) -> str:
         rates = [_rate(per_byte) for per_byte in sorted(self._apart(self.transfer_per_byte))]
         latency, overhead = (
-            in_words(median(self._apart(table))) for table in (self.latency, self.message_overhead)
+            seconds(median(self._apart(table))) for table in (self.latency, self.message_overhead)
         )
         lines = [
             f"{self.ranks} ranks, {self.type}, measured in {self.seconds:.3g} s; medians",
             f"latency    {latency}",
             f"transfer   {overhead} a message; {rates[-1]} to {rates[0]} between two ranks",
-            f"reduction  {in_words(median(self.reduce_overhead))} each, "
+            f"reduction  {seconds(median(self.reduce_overhead))} each, "
             f"{_rate(median(self.reduce_per_byte))}",
         ]
         lines += [
@@ -155,3 +154,15 @@ class Calibration(Measurement):
 
 def _rate(per_byte: float) -> str:
     return f"{1e-9 / per_byte:.3g} GB/s" if per_byte > 0 else "no time per byte"
+
+
+def seconds(value: float) -> str:
+    """Return a time with its unit.
+
+    >>> seconds(0.00123), seconds(2.5)
+    ('1.23 ms', '2.5 s')
+    """
+    for unit, factor in (("s", 1.0), ("ms", 1e-3)):
+        if value >= factor:
+            return f"{value / factor:.4g} {unit}"
+    return f"{value / 1e-6:.4g} µs"

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from makespan.execute.mpi.calibration import Calibration
-from makespan.execute.mpi.collective import Work
-from makespan.execute.mpi.ranks import NO_MESSAGE, Receive, Step, Table
+from makespan.execute.collectives.calibration import Calibration
+from makespan.execute.collectives.tables import NO_MESSAGE, Receive, Step, Table, Work
 from makespan.reduction.problem import Collective
 
 LEAST_BYTES, MOST_SEGMENTS = 2048, 512
