@@ -139,6 +139,7 @@ EXTRAS = {
     "joblib": "joblib",
     "matplotlib": "plot",
     "mpi4py": "mpi",
+    "torch": "torch",
     "ray": "ray",
     "networkx": "graphs",
     "ortools": "exact",

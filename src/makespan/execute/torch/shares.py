@@ -1,0 +1,215 @@
+"""Shares of a batch by what steps cost on each rank, adapted when measured times drift."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from makespan.core.display import Displayable, Table, counted
+from makespan.core.errors import InputError
+from makespan.core.inputs.rules import quoted
+from makespan.core.inputs.suggest import suggesting
+from makespan.core.numeric.arrays import Floats
+from makespan.execute.torch.calibration import Calibration
+from makespan.execute.torch.world import gathered, rank_of
+from makespan.flow.result import Result
+from makespan.flow.solve import solve
+from makespan.partition.problem import Partition
+
+if TYPE_CHECKING:
+    from torch.distributed import ProcessGroup
+
+WINDOW = 3  # steps whose median tells of a drift, so that one that is disturbed does not
+WORTH = 0.98  # of the time of the shares there are: others that take longer are not worth a change
+
+
+class Shares(Displayable):
+    """How many samples of each global batch a rank gets, the best by what was measured.
+
+    ``counts`` are the shares now, ``plan`` is the result they are from, ``changes`` the shares in
+    turn. :func:`weigh` tells it the times of steps; where one rank's drift from the others', all
+    ranks get other shares together.
+
+    Parameters
+    ----------
+    calibration
+        What :func:`calibrate` returned, or a file of it.
+    batch
+        Samples of a global batch, at least one for each rank.
+    memory
+        Bytes that a step may use: a number for all ranks, or one for each; None for no limit but
+        what did not fit when it was measured.
+    objective
+        ``"makespan"``: the least time of a step. ``"energy"``: the least energy, within
+        ``deadline`` seconds a step. ``"time-then-energy"``: the least energy of the fastest.
+    deadline
+        The most seconds of a step.
+    accumulate
+        Whether a rank whose share is above its memory does it in pieces, one after another; else
+        such shares are forbidden.
+    drift
+        The share by which a rank's times may change against the others' before shares do.
+    group
+        The ranks; None: all.
+
+    Raises
+    ------
+    InputError
+        If the calibration is not one, the batch is too small, or no shares keep the limits.
+
+    >>> from makespan.execute.torch import Calibration
+    >>> found = Calibration(sizes=(8, 64), times=((0.1, 0.8), (0.2, 1.6)), memory=((1, 8), (1, 8)))
+    >>> Shares(found, batch=48).counts, Shares(found, batch=48, memory=[9, 1]).pieces(1)
+    ((32, 16), [8, 8])
+    """
+
+    @suggesting
+    def __init__(
+        self,
+        calibration: Calibration | str | os.PathLike[str],
+        batch: int,
+        *,
+        memory: float | Sequence[float | None] | None = None,
+        objective: Literal["makespan", "energy", "time-then-energy"] = "makespan",
+        deadline: float | None = None,
+        accumulate: bool = True,
+        drift: float = 0.1,
+        group: ProcessGroup | None = None,
+    ) -> None:
+        found = Calibration.given(calibration)
+        if not isinstance(batch, int) or batch < found.ranks:
+            raise InputError(
+                f"batch: {quoted(batch)} is not a whole number from {found.ranks} on, "
+                "a sample for each rank at least"
+            )
+        limits = [memory] * found.ranks if not isinstance(memory, Sequence) else list(memory)
+        if len(limits) != found.ranks:
+            raise InputError(f"memory: has {len(limits)} limits; there are {found.ranks} ranks")
+        self.calibration, self.batch, self.drift = found, batch, drift
+        self.largest: list[int | None] = found.largest(limits)
+        self._objective, self._deadline = objective, deadline
+        self._accumulate, self._group = accumulate, group
+        self._costs = self._by_count("times")
+        self._energy = self._by_count("energy") if found.energy else None
+        self._factors = np.ones(found.ranks)
+        self._seen: deque[Floats] = deque(maxlen=WINDOW)
+        self.plan: Result = self._planned()
+        if self.plan.schedule is None:
+            raise InputError(f"shares: none keep the limits: {' '.join(self.plan.notes)}")
+        self.changes: list[tuple[int, ...]] = [self._counts_of(self.plan)]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The share of each rank, samples."""
+        return self.changes[-1]
+
+    @property
+    def due(self) -> bool:
+        """Whether the times of the last steps call for other shares."""
+        if len(self._seen) < WINDOW:
+            return False
+        middle = np.median(self._seen, axis=0)
+        return bool(middle.max() > (1 + self.drift) * middle.min())
+
+    def split(self, samples: int) -> tuple[int, ...]:
+        """Return the shares of a smaller batch, in proportion; one sample each at least."""
+        if samples == self.batch:
+            return self.counts
+        exact = [share * samples / self.batch for share in self.counts]
+        counts = [max(1, int(share)) for share in exact]
+        while (rest := samples - sum(counts)) != 0:
+            more = rest > 0
+            wanted = [want - count for want, count in zip(exact, counts, strict=True)]
+            ranks = [rank for rank, count in enumerate(counts) if more or count > 1]
+            counts[(max if more else min)(ranks, key=wanted.__getitem__)] += 1 if more else -1
+        return tuple(counts)
+
+    def pieces(self, rank: int | None = None, samples: int | None = None) -> list[int]:
+        """Return the batches that a rank's share is done in, by its memory; its own where None."""
+        rank = rank_of(self._group) if rank is None else rank
+        return _even(self.counts[rank] if samples is None else samples, self.largest[rank])
+
+    def observe(self, samples: Sequence[float], seconds: Sequence[float]) -> None:
+        """Take in what a step took on every rank; all ranks are told the same."""
+        counts, took = np.array(samples, dtype=int), np.array(seconds)
+        if counts.min() > 0 and counts.max() <= self.batch and (took > 0).all():
+            costs = self._costs[np.arange(len(counts)), counts] * self._factors
+            self._seen.append(took / costs)
+
+    def adapt(self) -> None:
+        """Choose other shares by the times of the last steps; every rank calls this, when due.
+
+        Rank 0 decides for all. Shares that would save little are left as they are.
+        """
+        middle = np.median(self._seen, axis=0)
+        self._seen.clear()
+        self._factors = self._factors * middle
+        found: tuple[int, ...] | None = None
+        if rank_of(self._group) == 0:
+            plan = self._planned()
+            if plan.schedule is None:  # nothing keeps the deadline any more: as fast as can be
+                plan = self._planned(fast=True)
+            found = self._counts_of(plan)
+            if self._seconds(found) > WORTH * self._seconds(self.counts):
+                found = self.counts
+            else:
+                self.plan = plan
+        counts = gathered(found, self._group)[0]
+        if counts != self.counts:
+            self.changes.append(counts)
+
+    def _seconds(self, counts: Sequence[int]) -> float:
+        ranks = np.arange(len(counts))
+        return float((self._costs[ranks, list(counts)] * self._factors).max())
+
+    def _by_count(self, name: str) -> Floats:
+        """Return what each count costs on each rank: in pieces, or forbidden, above its memory."""
+        table = self.calibration.table(name, self.batch)
+        for rank, most in enumerate(self.largest):
+            if most is None or most >= self.batch:
+                continue
+            above = range(most + 1, self.batch + 1)
+            alone = table[rank].copy()
+            if self._accumulate and most:
+                table[rank, most + 1 :] = [alone[_even(count, most)].sum() for count in above]
+            else:
+                table[rank, most + 1 :] = np.inf
+        table[:, 0] = np.inf  # every rank takes part, as gradients are summed over all
+        return table
+
+    def _planned(self, fast: bool = False) -> Result:
+        return solve(
+            Partition(
+                tasks=self.batch,
+                costs=self._costs * self._factors[:, None],
+                energy=self._energy,
+                names=[f"rank {rank}" for rank in range(self.calibration.ranks)],
+                objective="makespan" if fast else self._objective,
+                deadline=None if fast else self._deadline,
+            )
+        )
+
+    def _counts_of(self, plan: Result) -> tuple[int, ...]:
+        return tuple(plan.answer["counts"].values())
+
+    def _facts(self) -> list[str]:
+        return [
+            counted(self.calibration.ranks, "rank"),
+            f"shares {', '.join(map(str, self.counts))} of {self.batch}",
+            counted(len(self.changes) - 1, "change"),
+        ]
+
+    def _tables(self) -> list[Table]:
+        ranks: list[Any] = list(range(self.calibration.ranks))
+        at_once = ["any" if most is None else most for most in self.largest]
+        return [Table.of({"rank": ranks, "samples": list(self.counts), "at once": at_once})]
+
+
+def _even(samples: int, most: int | None) -> list[int]:
+    """Return as few pieces of at most so many as there can be, which differ by 1 at most."""
+    number = 1 if not most else -(-samples // most)
+    return [samples // number + (piece < samples % number) for piece in range(number)]
