@@ -18,9 +18,11 @@ from makespan._public import PUBLIC, names_of
 SOURCE = Path(makespan.__file__)
 ROOT = Path(__file__).parents[1]
 PLACES = ("*.md", "docs/*.md", "docs/stories/*.md", "docs/notebooks/*.py", "examples/**/*.py")
+ENGINES = ("makespan.execute.dask", "makespan.execute.mpi", "makespan.execute.torch")
 PAGES = [path for place in PLACES for path in ROOT.glob(place)]
 PACKAGES = {tuple(place.rsplit(".", 1)) for place in PUBLIC if "." in place} | {
     ("makespan", "execute"), ("makespan.execute", "dask"), ("makespan.execute", "mpi"),
+    ("makespan.execute", "torch"),
     ("makespan", "balance"),
 }  # fmt: skip
 
@@ -77,7 +79,7 @@ def test_what_is_shown_is_public(path):
         assert (place, name) in PACKAGES or name in import_module(place).__all__, dotted
 
 
-@pytest.mark.parametrize("place", [*PUBLIC, "makespan.execute.dask", "makespan.execute.mpi"])
+@pytest.mark.parametrize("place", [*PUBLIC, *ENGINES])
 def test_wrong_keywords_name_the_nearest(place):
     """Every public function with a keyword of a letter too much says which was meant."""
     module = import_module(place)
@@ -98,7 +100,7 @@ def test_every_name_resolves_and_is_documented():
         assert name == "__version__" or value.__doc__
 
 
-@pytest.mark.parametrize("place", [*PUBLIC, "makespan.execute.dask", "makespan.execute.mpi"])
+@pytest.mark.parametrize("place", [*PUBLIC, *ENGINES])
 def test_every_name_has_an_example(place):
     """In its docstring; of a module, in one of a function or in its own."""
     module = import_module(place)

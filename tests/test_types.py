@@ -45,7 +45,9 @@ except makespan.MakespanError as error:
         measured: float = error.execution.measured
 """
 
-PLACES = (*PUBLIC, "makespan.execute.dask", "makespan.execute.mpi")
+PLACES = (
+    *PUBLIC, "makespan.execute.dask", "makespan.execute.mpi", "makespan.execute.torch"
+)
 FREE = {
     "makespan.Partition": "costs energy first lower upper",  # come in many forms, and are read
     "makespan.partition.Curve": "function",

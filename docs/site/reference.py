@@ -43,6 +43,7 @@ ENGINES = {
     "The file to copy": "makespan.balance",
     "On Dask": "makespan.execute.dask",
     "On MPI": "makespan.execute.mpi",
+    "On PyTorch": "makespan.execute.torch",
 }
 SPLIT = "makespan.solve(makespan.DivisibleLoad(load=10, platform=star))"
 GRAPH = "makespan.TaskGraph(dag, makespan.Network.complete(speeds=[1.0, 2.0]))"

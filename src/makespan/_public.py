@@ -91,7 +91,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.taskgraph.generate": ("graphs",),
     },
 }
-"""By place and module; ``makespan.execute.dask`` and ``.mpi`` list their own."""
+"""By place and module; ``makespan.execute.dask``, ``.mpi`` and ``.torch`` list their own."""
 
 
 def lazily(place: str) -> Callable[[str], Any]:

@@ -2,7 +2,8 @@
 
 A function over data on any pool of workers: :func:`map`, :func:`imap`, and :class:`Executor`, the
 interface of ``concurrent.futures``. Stages in turn: :func:`run_pipeline`. ``makespan.execute.dask``
-and ``makespan.execute.mpi`` measure clusters, and run plans on them.
+and ``makespan.execute.mpi`` measure clusters, and run plans on them; ``makespan.execute.torch``
+trains on unlike ranks.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import sys
 from typing import Any
 
 import torch
@@ -161,4 +162,4 @@ if __name__ == "__main__":
     expect(f"with planned sums: {far}", far < 1e-12)
     far = by_tokens()
     expect(f"by tokens: {far}", far < 1e-12)
-    print(json.dumps(wrong))
+    sys.stdout.write(f"{json.dumps(wrong)}\n")

@@ -68,9 +68,10 @@ def tuned(
     >>> fast = tuned(calibration="links.json")  # doctest: +SKIP
     >>> fast.all_reduce(tensor)  # doctest: +SKIP
     """
+    package = distributed()
     if not is_started():
         raise InputError("tuned: torch.distributed is not started; call init_process_group first")
-    comm = Comm(distributed().new_group(backend="gloo") if group is None else group)
+    comm = Comm(package.new_group(backend="gloo") if group is None else group)
     if comm.size == 1:
         return Tuned(comm, None)
 

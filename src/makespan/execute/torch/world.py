@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -26,9 +27,9 @@ def distributed() -> Any:
 
 
 def is_started() -> bool:
-    """Whether this process is one of several ranks."""
-    package = distributed()
-    return bool(package.is_available() and package.is_initialized())
+    """Whether this process is a rank; it is not before PyTorch is imported."""
+    package = sys.modules.get("torch.distributed")
+    return package is not None and bool(package.is_available() and package.is_initialized())
 
 
 def rank_of(group: Any = None) -> int:
