@@ -44,7 +44,7 @@ def inside(which: str) -> None:
         time.sleep(len(x) * UNIT * factor)
         return net(x)
 
-    class Throttled(nn.Module):
+    class Throttled(nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.net = net
@@ -99,8 +99,8 @@ def main() -> None:
         f"A rank sleeps {UNIT * 1e3:g}, {UNIT * 2e3:g} or {UNIT * 4e3:g} ms for each sample; gloo, "
         f"{STEPS} steps with global batches of {BATCH}; the first two are left out. The bound is "
         "the least time of steps that sleep and do nothing else. Slowed: the first rank is three "
-        f"times as slow from step {FROM} on; recovered after so many steps that took more than {NEAR} "
-        f"times the new bound, of {LOOKED_AT}; the median is that of the steps after these.",
+        f"times as slow from step {FROM} on; recovered after so many steps that took more than "
+        f"{NEAR} times the new bound, of {LOOKED_AT}; the median is that of the steps after these.",
         ("", "shares", "step, median", "bound", "step / bound", "recovered after", "measuring"),
         clock="wall time",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -118,7 +119,7 @@ def _row(sizes: Sequence[int], given: Sequence[float], most: int) -> Floats:
     count = np.arange(most + 1)
     if not len(x):
         return np.where(count > 0, np.inf, 0.0)
-    row = np.interp(count, x, y)
+    row: Floats = np.interp(count, x, y)
     first, last = (
         ((y[1] - y[0]) / (x[1] - x[0]), max(0.0, (y[-1] - y[-2]) / (x[-1] - x[-2])))
         if len(x) > 1
@@ -186,9 +187,10 @@ def calibrate(
     with teller(progress if rank_of(group) == 0 else False) as tell:
         for column, size in enumerate(wanted):
             tell(column / len(wanted), f"measuring batches of {size}")
-            if not _fits(lambda size=size: step(size)):
+            work = partial(step, size)
+            if not _fits(work):
                 break
-            rows[:, column] = _measured(lambda size=size: step(size), repetitions, energy)
+            rows[:, column] = _measured(work, repetitions, energy)
     times, memory, joules = zip(*gathered(rows.tolist(), group), strict=True)
     return Calibration(
         sizes=tuple(map(int, wanted)),

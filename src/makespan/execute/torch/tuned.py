@@ -153,8 +153,8 @@ class Tuned(Displayable):
         def ways_of(pipeline: Pipeline, promising: bool) -> dict[str, Planned]:
             return {"plan": Planned(comm, pipeline.work(comm.rank), combine)} if promising else {}
 
-        what = ("all-reduce", nbytes, None)
-        choice, way = fastest(comm, found, what, library, (tensor.clone(),), ways_of)
+        copies = (tensor.clone(),)
+        choice, way = fastest(comm, found, ("all-reduce", nbytes, None), library, copies, ways_of)
         self.choices.append(choice)
         return way
 
@@ -175,7 +175,7 @@ def _combine(op: Any) -> Callable[..., Any] | None:
         (known.MAX, lambda one, other: package.maximum(one, other, out=one)),
     ):
         if op == name:
-            return function  # type: ignore[no-any-return]
+            return function
     return None
 
 

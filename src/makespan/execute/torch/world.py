@@ -106,7 +106,7 @@ class Request:
 
     def __init__(self, begin: Callable[..., Any], *given: Any, started: bool = True) -> None:
         self._begin, self._given = begin, given
-        self._work = begin(*given) if started else None
+        self._work: Any = begin(*given) if started else None
 
     def Start(self) -> None:  # noqa: N802
         self._work = self._begin(*self._given)
