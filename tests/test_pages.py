@@ -38,6 +38,7 @@ ELSEWHERE = {
     "pictures.md": "flow/test_pictures_page.py",
     "dask_graphs.md": "execute/dask/graphs/test_graph_docs.py",
     "studio.md": "studio/test_docs.py",
+    "torch.md": "execute/torch/test_training.py",
 }
 DASK = """
 import joblib

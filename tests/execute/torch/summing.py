@@ -78,4 +78,6 @@ if __name__ == "__main__":
     except InputError as error:
         if "is of 2 ranks, but there are 4" not in str(error):
             wrong.append(str(error))
+    own.barrier()
+    own.destroy_process_group()
     sys.stdout.write(f"{json.dumps(wrong)}\n")

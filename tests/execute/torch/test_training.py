@@ -18,6 +18,11 @@ def test_sums_by_a_plan_are_those_of_gloo():
     assert launch(4, PROGRAMS / "summing.py") == [[], [], [], []]
 
 
+def test_the_page_runs_as_it_stands(tmp_path):
+    """All code of docs/torch.md, on three ranks."""
+    assert launch(3, PROGRAMS / "page.py", tmp_path) == [[True] * 3] * 3
+
+
 def test_nothing_loads_torch_before_it_is_used():
     """Neither makespan nor its engines, nor the module itself."""
     names = "makespan, makespan.execute, makespan.execute.torch as there, sys"

@@ -162,4 +162,6 @@ if __name__ == "__main__":
     expect(f"with planned sums: {far}", far < 1e-12)
     far = by_tokens()
     expect(f"by tokens: {far}", far < 1e-12)
+    torch.distributed.barrier()
+    torch.distributed.destroy_process_group()
     sys.stdout.write(f"{json.dumps(wrong)}\n")

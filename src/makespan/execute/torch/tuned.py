@@ -100,23 +100,28 @@ class Tuned(Displayable):
         self._comm = comm
         self._kept: dict[Any, Planned | None] = {}
         self._turn = ThreadPoolExecutor(1)  # calls one after another, in the order of the program
+        self._begun: Future[None] | None = None  # the last of them
 
     def all_reduce(self, tensor: Tensor, op: Any = None) -> None:
         """Combine the tensors of all ranks, everywhere, in place; ``op`` is a sum where None."""
-        self._turn.submit(self._all_reduce, tensor, op).result()
+        if self._begun is None or self._begun.done():
+            self._all_reduce(tensor, op)
+        else:
+            self._turn.submit(self._all_reduce, tensor, op).result()
 
-    def begin(self, tensor: Tensor, then: Callable[[Tensor], Tensor] = lambda sum_: sum_) -> Any:
+    def begin(self, tensor: Tensor) -> Any:
         """Begin a sum and return a ``torch.futures.Future`` of it."""
         future = torch().futures.Future()
 
         def ended(done: Future[None]) -> None:
             error = done.exception()
             if error is None:
-                future.set_result(then(tensor))
+                future.set_result(tensor)
             else:
                 future.set_exception(error)
 
-        self._turn.submit(self._all_reduce, tensor, None).add_done_callback(ended)
+        self._begun = self._turn.submit(self._all_reduce, tensor, None)
+        self._begun.add_done_callback(ended)
         return future
 
     def _all_reduce(self, tensor: Any, op: Any) -> None:
