@@ -14,6 +14,7 @@ from mpi4py import MPI
 
 from makespan.core.errors import InputError
 from makespan.execute import mpi
+from makespan.execute.collectives import choosing
 from makespan.execute.mpi.shared_memory import memory_of
 from tests.execute.mpi.test_calibration import calibration
 
@@ -69,11 +70,11 @@ if __name__ == "__main__":
     for only in (None, "plan", "shared memory"):
         best = mpi.tuned(comm, calibration=path, seconds=0.5, progress=False)
         if only is not None:  # it is used whatever it takes
-            tuned_module = sys.modules["makespan.execute.mpi.tuned"]
-            changed: Any = {"WORTH": np.inf, "HOPELESS": np.inf, "memory_of": lambda _: None}
+            tuned_module: Any = sys.modules["makespan.execute.mpi.tuned"]
+            choosing.WORTH, choosing.HOPELESS = np.inf, np.inf
+            tuned_module.memory_of = lambda _: None
             if only == "shared memory":
-                changed |= {"HOPELESS": 0.0, "memory_of": memory_of}
-            vars(tuned_module).update(changed)
+                choosing.HOPELESS, tuned_module.memory_of = 0.0, memory_of
         for length, type_, op in cases:
             compare(best, length, type_, op)
         one = [choice for choice in best.choices if choice.collective == "all-reduce"]

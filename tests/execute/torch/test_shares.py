@@ -70,7 +70,7 @@ def test_a_share_above_memory_is_done_in_pieces():
         Shares(found, 12)
     found = Calibration(sizes=(1, 11), times=((2.0, 12.0),) * 2, memory=((1.0, 11.0),) * 2)
     shares = Shares(found, 12, memory=[4.0, None])
-    assert shares.largest == [4, None]
+    assert shares.largest == [4, 12]
     assert shares.counts == (5, 7)  # pieces of 3 and 2 take 4 + 3, seven at once take 8
     assert shares.pieces(0) == [3, 2]
     assert shares.pieces(1) == [7]
@@ -83,8 +83,8 @@ def test_what_did_not_fit_is_not_given():
         times=((1.0, 2.0, INFINITE), (1.0, 2.0, 4.0)),
         memory=((2.0, 4.0, 8.0),) * 2,
     )
-    assert found.largest([None, None]) == [4, None]
-    assert found.largest([3.0, 20.0]) == [3, 20]
+    assert Shares(found, 12).largest == [4, 12]
+    assert Shares(found, 12, memory=[3.0, 10.0]).largest == [3, 10]
     assert Shares(found, 12, accumulate=False).counts == (4, 8)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
 
 Rows = tuple[tuple[float, ...], ...]
-ROWS = ("times", "memory", "energy")
+NO_MEMORY = re.compile("out of memory|not enough memory")  # of CUDA, and of the processor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -60,12 +61,11 @@ class Calibration(Measurement):
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        wrong = [name for name in ROWS if getattr(self, name) or name != "energy"]
         shape = len(self.times), len(self.sizes)
-        for name in wrong:
+        for name in ("times", "memory", "energy")[: 3 if self.energy else 2]:
             if not self.sizes or np.shape(getattr(self, name)) != shape:
                 raise InputError(f"{name}: is not {shape[0]} × {shape[1]} numbers")
-        if any(size < 1 for size in self.sizes) or list(self.sizes) != sorted({*self.sizes}):
+        if self.sizes[0] < 1 or list(self.sizes) != sorted({*self.sizes}):
             raise InputError("sizes: each is a whole number of samples, above the one before")
 
     @property
@@ -76,26 +76,16 @@ class Calibration(Measurement):
     def table(self, name: str, most: int) -> Floats:
         """Return the values of ``times``, ``memory`` or ``energy`` of 0 to ``most`` samples.
 
-        They lie on lines between the measured ones, and beyond them on the last line. Below the
-        smallest measured size they are those of the first line, or in proportion if that is more.
-        A row per rank.
+        A row per rank. Between measured sizes they are on lines, beyond on the last line, and below
+        on the first or in proportion, whichever is more.
         """
         return np.array([_row(self.sizes, row, most) for row in getattr(self, name)])
 
-    def largest(self, memory: Sequence[float | None]) -> list[int | None]:
-        """Return the most samples of each rank at once, by memory in bytes; None for any number."""
-        found: list[int | None] = []
-        for times, used, limit in zip(self.times, self.memory, memory, strict=True):
-            fitted = [size for size, seconds in zip(self.sizes, times, strict=True)
-                      if seconds < np.inf]  # fmt: skip
-            most = None if len(fitted) == len(self.sizes) else max(fitted, default=0)
-            if limit is not None and np.isfinite(limit):
-                top = self.sizes[-1] if most is None else most
-                while most is None and _row(self.sizes, used, top)[-1] <= limit and top < 1 << 20:
-                    top *= 2
-                fits = _row(self.sizes, used, top) <= limit
-                most = int(np.argmin(fits)) - 1 if not fits.all() else top
-            found.append(most)
+    def largest(self, memory: Floats, most: int) -> list[int]:
+        """Return how many samples, up to ``most``, each rank can do at once in so many bytes."""
+        fits = np.isfinite(self.table("times", most))
+        fits[:, 1:] &= self.table("memory", most)[:, 1:] <= memory[:, None]
+        found: list[int] = (np.logical_and.accumulate(fits, axis=1).sum(axis=1) - 1).tolist()
         return found
 
     def _facts(self) -> Sequence[str]:
@@ -114,20 +104,15 @@ class Calibration(Measurement):
 
 def _row(sizes: Sequence[int], given: Sequence[float], most: int) -> Floats:
     """Return values of 0 to ``most`` samples on lines through what was measured."""
-    known = np.isfinite(given)
+    known, count = np.isfinite(given), np.arange(most + 1)
     x, y = np.array(sizes)[known], np.array(given)[known]
-    count = np.arange(most + 1)
-    if not len(x):
-        return np.where(count > 0, np.inf, 0.0)
-    row: Floats = np.interp(count, x, y)
-    first, last = (
-        ((y[1] - y[0]) / (x[1] - x[0]), max(0.0, (y[-1] - y[-2]) / (x[-1] - x[-2])))
-        if len(x) > 1
-        else (y[0] / x[0], y[0] / x[0])
-    )
-    below, above = count < x[0], count > x[-1]
-    row[below] = np.maximum(y[0] - first * (x[0] - count[below]), y[0] * count[below] / x[0])
-    row[above] = y[-1] + last * (count[above] - x[-1])
+    row = np.full(most + 1, np.inf)
+    if len(x):
+        slopes = np.diff(y) / np.diff(x) if len(x) > 1 else y / x
+        first, last = max(0.0, y[0] - slopes[0] * x[0]), y[-1] + max(0.0, slopes[-1]) * (most + 1)
+        row = np.interp(count, [0, *x, x[-1] + most + 1], [first, *y, last])
+        if not known.all():
+            row[count > x[-1]] = np.inf
     row[0] = 0.0
     return row
 
@@ -187,10 +172,12 @@ def calibrate(
     with teller(progress if rank_of(group) == 0 else False) as tell:
         for column, size in enumerate(wanted):
             tell(column / len(wanted), f"measuring batches of {size}")
-            work = partial(step, size)
-            if not _fits(work):
+            try:
+                rows[:, column] = _measured(partial(step, size), repetitions, energy)
+            except (MemoryError, RuntimeError) as error:
+                if isinstance(error, RuntimeError) and not NO_MEMORY.search(str(error)):
+                    raise
                 break
-            rows[:, column] = _measured(work, repetitions, energy)
     times, memory, joules = zip(*gathered(rows.tolist(), group), strict=True)
     return Calibration(
         sizes=tuple(map(int, wanted)),
@@ -201,27 +188,15 @@ def calibrate(
     )
 
 
-def _fits(work: Callable[[], object]) -> bool:
-    """Return whether work runs within memory."""
-    try:
-        work()
-    except MemoryError:
-        return False
-    except RuntimeError as error:  # of CUDA, and of the allocator of the processor
-        if "out of memory" not in str(error) and "not enough memory" not in str(error):
-            raise
-        return False
-    finally:
-        _wait()
-    return True
-
-
 def _measured(
     work: Callable[[], object], repetitions: int, energy: Callable[[], float] | None
 ) -> tuple[float, float, float]:
     """Return seconds, the most bytes in use, and joules (NaN where nothing tells) of work."""
     cuda = torch().cuda
+    work()
     is_on_gpu = cuda.is_available() and cuda.is_initialized()
+    wait = cuda.synchronize if is_on_gpu else lambda: None
+    wait()
     if is_on_gpu:
         cuda.reset_peak_memory_stats()
     forget_peak()
@@ -230,15 +205,8 @@ def _measured(
     for _ in range(repetitions):
         begin = time.perf_counter()
         work()
-        _wait()
+        wait()
         times.append(time.perf_counter() - begin)
     used = (energy() - used if energy else np.nan) / repetitions
     most = cuda.max_memory_allocated() if is_on_gpu else peak() or 0
     return median(times), float(most), used
-
-
-def _wait() -> None:
-    """Wait for the device, where there is one."""
-    cuda = torch().cuda
-    if cuda.is_available() and cuda.is_initialized():
-        cuda.synchronize()

@@ -86,11 +86,12 @@ class Shares(Displayable):
                 f"batch: {quoted(batch)} is not a whole number from {found.ranks} on, "
                 "a sample for each rank at least"
             )
-        limits = [memory] * found.ranks if not isinstance(memory, Sequence) else list(memory)
-        if len(limits) != found.ranks:
-            raise InputError(f"memory: has {len(limits)} limits; there are {found.ranks} ranks")
+        if isinstance(memory, Sequence) and len(memory) != found.ranks:
+            raise InputError(f"memory: has {len(memory)} limits; there are {found.ranks} ranks")
+        each = np.array(np.inf if memory is None else memory, dtype=float)  # None is not a number
+        limits = np.broadcast_to(np.where(np.isnan(each), np.inf, each), found.ranks)
         self.calibration, self.batch, self.drift = found, batch, drift
-        self.largest: list[int | None] = found.largest(limits)
+        self.largest: list[int] = found.largest(limits, batch)
         self._objective, self._deadline = objective, deadline
         self._accumulate, self._group = accumulate, group
         self._costs = self._by_count("times")
@@ -119,14 +120,12 @@ class Shares(Displayable):
         """Return the shares of a smaller batch, in proportion; one sample each at least."""
         if samples == self.batch:
             return self.counts
-        exact = [share * samples / self.batch for share in self.counts]
-        counts = [max(1, int(share)) for share in exact]
-        while (rest := samples - sum(counts)) != 0:
-            more = rest > 0
-            wanted = [want - count for want, count in zip(exact, counts, strict=True)]
-            ranks = [rank for rank, count in enumerate(counts) if more or count > 1]
-            counts[(max if more else min)(ranks, key=wanted.__getitem__)] += 1 if more else -1
-        return tuple(counts)
+        exact = np.array(self.counts) * samples / self.batch
+        counts = np.maximum(1, exact.astype(int))
+        while (rest := samples - int(counts.sum())) != 0:
+            wanted = np.where((rest > 0) | (counts > 1), exact - counts, np.inf)
+            counts[wanted.argmax() if rest > 0 else wanted.argmin()] += np.sign(rest)
+        return tuple(counts.tolist())
 
     def pieces(self, rank: int | None = None, samples: int | None = None) -> list[int]:
         """Return the batches that a rank's share is done in, by its memory; its own where None."""
@@ -169,15 +168,10 @@ class Shares(Displayable):
     def _by_count(self, name: str) -> Floats:
         """Return what each count costs on each rank: in pieces, or forbidden, above its memory."""
         table = self.calibration.table(name, self.batch)
-        for rank, most in enumerate(self.largest):
-            if most is None or most >= self.batch:
-                continue
-            above = range(most + 1, self.batch + 1)
-            alone = table[rank].copy()
-            if self._accumulate and most:
-                table[rank, most + 1 :] = [alone[_even(count, most)].sum() for count in above]
-            else:
-                table[rank, most + 1 :] = np.inf
+        for row, most in zip(table, self.largest, strict=True):
+            for count in range(most + 1, self.batch + 1):
+                pieces = _even(count, most) if self._accumulate and most else []
+                row[count] = row[pieces].sum() if pieces else np.inf
         table[:, 0] = np.inf  # every rank takes part, as gradients are summed over all
         return table
 
@@ -205,11 +199,10 @@ class Shares(Displayable):
 
     def _tables(self) -> list[Table]:
         ranks: list[Any] = list(range(self.calibration.ranks))
-        at_once = ["any" if most is None else most for most in self.largest]
-        return [Table.of({"rank": ranks, "samples": list(self.counts), "at once": at_once})]
+        return [Table.of({"rank": ranks, "samples": list(self.counts), "at once": self.largest})]
 
 
-def _even(samples: int, most: int | None) -> list[int]:
+def _even(samples: int, most: int) -> list[int]:
     """Return as few pieces of at most so many as there can be, which differ by 1 at most."""
-    number = 1 if not most else -(-samples // most)
+    number = -(-samples // most)
     return [samples // number + (piece < samples % number) for piece in range(number)]
