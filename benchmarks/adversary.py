@@ -1,0 +1,272 @@
+"""Adversaries: the table of PISA made again, and each method against proved optima, on all kinds.
+
+``python -m benchmarks.adversary FOLDER PHASE``, where FOLDER keeps what is done, so that a phase
+goes on: ``pisa`` (15 schedulers of anrg-saga against one another), ``peer`` (the same pairs by the
+search of anrg-saga itself) and ``auto`` (``auto`` against the best of these schedulers) need an
+environment with anrg-saga 2.0.2 (https://pypi.org/project/anrg-saga); ``optimum`` (each method of
+``auto`` on each kind) does not. ``PHASE 0/2`` and ``PHASE 1/2`` share a phase out. Without a phase
+it writes the tables.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.table import Table, keep, kept_in
+from makespan import Dag, Grid, MethodError, Network, TaskGraph, adversary, check, solve
+from makespan.core.control import Control
+from makespan.core.registry import find_method, register
+from makespan.core.solution import Solution
+from makespan.flow.kinds import KINDS
+
+SCHEDULERS = (
+    *("BIL", "CPoP", "Duplex", "ETF", "FCP", "FLB", "FastestNode", "GDL", "HEFT", "MCT", "MET"),
+    *("MaxMin", "MinMin", "OLB", "WBA"),
+)
+"""Those of the table of Coleman and Krishnamachari (IPDPS 2025), by their names there."""
+ALIKE_MACHINES = {"ETF", "FCP", "FLB"}  # whose pairs have them there, as in the table of PISA
+ALIKE_LINKS = {"BIL", "GDL", "FCP", "FLB"}
+LEAST, MOST = 0.1, 1.0  # of all weights, as in anrg-saga's search
+STEPS = 459  # from temperature 10 to 0.1 by a factor of 0.99
+TRIES = 1
+LARGER = 12
+Row = dict[str, Any]
+logging.disable(logging.WARNING)
+
+
+@cache
+def scheduler(name: str) -> Any:
+    """Return a scheduler of anrg-saga."""
+    from saga.pisa import SCHEDULERS as THEIRS
+
+    return THEIRS[name]
+
+
+def theirs(problem: TaskGraph) -> tuple[Any, Any]:
+    """Return the graph and the network of a problem as anrg-saga has them."""
+    from saga import Network as TheirNetwork, TaskGraph as TheirGraph
+
+    dag, network, machines = problem.dag, problem.network, list(problem.machines)
+    index = range(len(machines))
+    nodes = list(zip(machines, network.speed.tolist(), strict=True))
+    links = [(machines[a], machines[b], network.rate[a, b]) for a in index for b in index if a < b]
+    edges = zip(dag.source.tolist(), dag.target.tolist(), dag.size.tolist(), strict=True)
+    graph = TheirGraph.create(
+        list(zip(dag.names, dag.work.tolist(), strict=True)),
+        [(dag.names[a], dag.names[b], size) for a, b, size in edges],
+    )
+    return graph, TheirNetwork.create(nodes, links)
+
+
+def planned(problem: TaskGraph, name: str) -> Solution:
+    """Return what a scheduler of anrg-saga decides, carried out as early as possible."""
+    dag, network = problem.dag, problem.network
+    random.seed(0)
+    graph, links = theirs(problem)
+    schedule = scheduler(name).schedule(links, graph)
+    place = {task: dag.position[number] for number, task in enumerate(dag.names)}
+    sequence = {
+        machine: [
+            each.name
+            for each in sorted(row, key=lambda each: (each.start, place.get(each.name, -1)))
+            if each.name in place
+        ]
+        for machine, row in schedule.mapping.items()
+    }
+    result = solve(TaskGraph(dag, network, sequence=sequence))
+    return Solution(schedule=result.schedule)
+
+
+def register_all() -> None:
+    """Register the schedulers of anrg-saga as methods, and the best of them all as one."""
+
+    def method_of(names: tuple[str, ...]) -> Callable[[TaskGraph, Control], Solution]:
+        def plan(problem: TaskGraph, control: Control) -> Solution:
+            """Plan by anrg-saga."""
+            return min((planned(problem, name) for name in names), key=lambda plan: plan.makespan)
+
+        return plan
+
+    named = {f"saga-{name}": (name,) for name in SCHEDULERS} | {"saga-best": SCHEDULERS}
+    for name, names in named.items():
+        register("taskgraph", name=name, published=True, complexity="", source="anrg-saga")(
+            method_of(names)
+        )
+
+
+def chains_of_tasks(rng: np.random.Generator, alike: tuple[bool, bool], most: int) -> TaskGraph:
+    """Return a start of PISA: a chain of tasks on a complete network, weights uniform."""
+    tasks, machines = (int(rng.integers(3, most, endpoint=True)) for _ in "ab")
+    draw = lambda count: rng.uniform(LEAST, MOST, count)  # noqa: E731
+    dag = Dag.from_arrays(
+        work=draw(tasks), source=range(tasks - 1), target=range(1, tasks), size=draw(tasks - 1),
+        names=[f"T{number}" for number in range(1, tasks + 1)],
+    )  # fmt: skip
+    rate = np.ones((machines, machines)) if alike[1] else draw((machines, machines))
+    rate = np.triu(rate, 1) + np.triu(rate, 1).T + np.eye(machines)
+    return TaskGraph(dag, Network(np.ones(machines) if alike[0] else draw(machines), rate=rate))
+
+
+def searched(
+    method: str, against: str, alike: tuple[bool, bool], most: int = 5, **asked: Any
+) -> Row:
+    """Search within the ranges of PISA, and return the ratio with how it was found."""
+    weights = {"tasks.*.work": (LEAST, MOST), "edges.*.size": (LEAST, MOST)}
+    sizes = {
+        "tasks": (3, most),
+        "edges": (0, most * (most - 1) // 2),
+        "network.machines": (3, most),
+    }
+    links = {} if alike[1] else {"network.rate.*.*": (LEAST, MOST)}
+    speeds = {} if alike[0] else {"network.machines.*.speed": (LEAST, MOST)}
+    rng = np.random.default_rng(0)
+    starts = [chains_of_tasks(rng, alike, most) for _ in range(8)]
+    began = time.process_time()
+    found = adversary(
+        method, starts, against=against, within=weights | sizes | links | speeds, time_limit=None,
+        **{"iterations": STEPS, "chains": TRIES} | asked,
+    )  # fmt: skip
+    assert found.result is not None and check(found.result).ok
+    assert found.reference is None or check(found.reference).ok
+    return {
+        "ratio": found.ratio, "tried": found.tried, "seconds": time.process_time() - began,
+        "faults": len(found.faults), "tasks": len(found.problem.dag),  # type: ignore[union-attr]
+    }  # fmt: skip
+
+
+def pairs() -> Iterator[tuple[str, str, tuple[bool, bool]]]:
+    """Yield the pairs of the table, and whether their machines and links are alike."""
+    for name, base in product(SCHEDULERS, SCHEDULERS):
+        if name != base:
+            alike = ({name, base} & ALIKE_MACHINES, {name, base} & ALIKE_LINKS)
+            yield name, base, (bool(alike[0]), bool(alike[1]))
+
+
+def pisa() -> Iterator[tuple[str, Callable[[], Row]]]:
+    """Yield what the table of PISA asks for, by this search."""
+    for name, base, alike in pairs():
+        yield (
+            f"{name}/{base}",
+            lambda n=name, b=base, a=alike: searched(f"saga-{n}", f"saga-{b}", a),
+        )
+
+
+def peer() -> Iterator[tuple[str, Callable[[], Row]]]:
+    """Yield the same, by the search of anrg-saga."""
+    for name, base, alike in pairs():
+        yield f"{name}/{base}", lambda n=name, b=base, a=alike: by_peer(n, b, a)
+
+
+def by_peer(name: str, base: str, alike: tuple[bool, bool]) -> Row:
+    """Return the greatest ratio of as many tries and steps of anrg-saga's own annealing."""
+    from saga.pisa import DEFAULT_CHANGE_TYPES, SimulatedAnnealing, SimulatedAnnealingConfig
+
+    fixed = {"NetworkChangeNodeWeight": alike[0], "NetworkChangeEdgeWeight": alike[1]}
+    changes = [each.__name__ for each in DEFAULT_CHANGE_TYPES if not fixed.get(each.__name__)]
+    config = SimulatedAnnealingConfig(
+        max_iterations=1000, max_temp=10.0, min_temp=0.1, cooling_rate=0.99, change_types=changes
+    )
+    random.seed(0)
+    best, began, failed = 0.0, time.process_time(), 0
+    rng = np.random.default_rng(0)
+    for number in range(TRIES):
+        graph, network = theirs(chains_of_tasks(rng, alike, 5))
+        with tempfile.TemporaryDirectory() as folder:
+            annealing = SimulatedAnnealing(
+                name=f"try{number}", scheduler=name, base_scheduler=base, initial_network=network,
+                initial_task_graph=graph, data_dir=Path(folder), config=config,
+            )  # fmt: skip
+            try:
+                for each in annealing.run_iter():
+                    best = max(best, each.current_energy)
+            except Exception:  # a peer that fails has what it found by then
+                failed += 1
+    return {"ratio": best, "seconds": time.process_time() - began, "failed": failed}
+
+
+def auto() -> Iterator[tuple[str, Callable[[], Row]]]:
+    """Yield searches for graphs on which ``auto`` is above the best of the peer's schedulers."""
+    for most, seed in product((5, LARGER), range(4)):
+        yield (
+            f"{most} {seed}",
+            lambda m=most, s=seed: searched(
+                "auto", "saga-best", (False, False), m, rng=s, chains=1, iterations=150
+            ),
+        )
+
+
+STARTS: dict[str, Row] = {
+    "divisible": {"workers": 4, "latency": 0.1},
+    "independent": {"tasks": 9, "machines": 3},
+    "partition": {"resources": 3, "tasks": 12},
+    "pipeline": {"stages": 6, "machines": 3},
+    "reduction": {"machines": 3, "segments": 2, "spread": 0.5},
+    "taskgraph": {"size": 8, "machines": 3},
+}
+"""Options of the generators: problems of which most optima are proved within a second."""
+VARIANTS: dict[str, tuple[Row, ...]] = {
+    "divisible": ({}, {"returns": 0.5}, {"latency": 0.0}, {"topology": "tree"}),
+    "independent": ({}, {"environment": "uniform"}, {"environment": "unrelated"}),
+    "reduction": ({}, {"collective": "all-reduce"}, {"collective": "broadcast"}),
+}
+
+
+def optimum() -> Iterator[tuple[str, Callable[[], Row]]]:
+    """Yield a search for each method of ``auto``, on each variant of its kind."""
+    for kind, entry in KINDS.items():
+        for variant in VARIANTS.get(kind, ({},)):
+            for method in dict.fromkeys(entry.methods.AUTO):
+                words = " ".join(f"{key}={value}" for key, value in variant.items())
+                yield f"{kind}|{method}|{words}", lambda k=kind, m=method, v=variant: worst(k, m, v)
+
+
+def worst(kind: str, method: str, variant: Row) -> Row:
+    """Return the greatest ratio of a method to a proved optimum that a short search finds."""
+    if method in ("given-plan", "no-load") or find_method(kind, method).name == "pareto":
+        return {"ratio": None, "tried": 0}
+    grid = Grid(kind, options=STARTS[kind] | variant, seeds=8)
+    try:
+        found = adversary(method, grid, chains=2, iterations=200, time_limit=8.0, solve_limit=0.5)
+    except MethodError:
+        return {"ratio": None, "tried": 0}
+    faults = [note for note, _ in found.faults]
+    return {"ratio": found.ratio, "tried": found.tried, "faults": faults}
+
+
+PHASES = {"pisa": pisa, "peer": peer, "auto": auto, "optimum": optimum}
+
+
+def measured(folder: Path, phase: str, part: str = "0/1") -> None:
+    """Do what is missing of a part of a phase."""
+    if phase != "optimum":
+        register_all()
+    number, _, parts = part.partition("/")
+    file = folder / f"{phase}{number}.json"
+    for index, (key, make) in enumerate(PHASES[phase]()):
+        rows = kept_in(file)
+        if index % int(parts) == int(number) and key not in rows:
+            keep(file, rows | {key: make()})
+            print(key, kept_in(file)[key], flush=True)
+
+
+def rows_of(folder: Path, phase: str) -> Row:
+    """Return what all parts of a phase have found."""
+    found: Row = {}
+    for file in sorted(folder.glob(f"{phase}[0-9].json")):
+        found |= kept_in(file)
+    return found
+
+
+if __name__ == "__main__":
+    measured(Path(sys.argv[1]), *sys.argv[2:])
