@@ -41,7 +41,7 @@ HOSTILE = {
     "starting": "import subprocess\ndef plan(problem): return subprocess.run(['id']).stdout",
     "forged": "import os, json\ndef plan(problem):\n"
     "    for fd in range(3, 20):\n"
-    "        try: os.write(fd, b'{{\"answer\": {{\"points\": 100, \"makespan\": 0}}}}')\n"
+    '        try: os.write(fd, b\'{{"answer": {{"points": 100, "makespan": 0}}}}\')\n'
     "        except OSError: pass\n"
     "    os._exit(0)",
     "killing": "import os, signal\ndef plan(problem): os.kill(os.getppid(), signal.SIGKILL)",

@@ -40,6 +40,7 @@ OPENING = {"open": ((2, None), 24), "openat": ((257, 56), 32)}  # and where thei
 CLONE, CLONE3 = (56, 220), (435, 435)
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 THREAD = 0x10000
+REFUSED = "the network, other processes and files are out of reach"
 ALLOW, REFUSE, MISSING, KILL = 0x7FFF0000, 0x50001, 0x50026, 0x80000000
 LOAD, EQUAL, ANY, AT_LEAST, RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
 READ = 0b1101  # of Landlock: execute, read a file, list a folder
@@ -123,7 +124,10 @@ def main():
         lines = [each.lineno for each in traceback.extract_tb(error.__traceback__)
                  if each.filename == "submission.py"]  # fmt: skip
         where = f" (line {lines[-1]})" if lines else ""
-        text = json.dumps({"error": f"{type(error).__name__}: {error}"[:500] + where})
+        why = f"{type(error).__name__}: {error}".rstrip(": ")[:500]
+        if isinstance(error, PermissionError):
+            why = f"{REFUSED}: {why}"
+        text = json.dumps({"error": why + where})
     data = memoryview(text.encode())
     while data:
         data = data[os.write(out, data) :]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +17,7 @@ from makespan.core.problem import Problem
 from makespan.studio.exercises import read_exercise as read_studio_exercise
 
 Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
 
 
 class ProblemForm(Form):
@@ -33,7 +33,7 @@ class GradingForm(Form):
 
     points: Positive = 100.0
     step: Positive = 1.0
-    scale: list[tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0, le=1)]]] = Field(
+    scale: list[Annotated[list[NotNegative], Field(min_length=2, max_length=2)]] = Field(
         default_factory=list
     )
     function: str = "plan"
@@ -118,12 +118,12 @@ def read_exercise(path: str | Path) -> Exercise:
 
 def exercise_in(text: str) -> Exercise:
     """Return the exercise in the text of a TOML file."""
-    grading, stated = _parted(text)
-    found = read_studio_exercise(stated)
-    rules = validated(GradingForm, grading, place="grading")
+    found = read_studio_exercise(text)  # which says whether it is TOML
+    rules = validated(GradingForm, tomllib.loads(text).get("grading", {}), place="grading")
     gaps = [gap for gap, _ in rules.scale]
-    if gaps != sorted(set(gaps)):
-        raise InputError([Mistake("grading.scale", "gaps rise from one pair to the next")])
+    if gaps != sorted(set(gaps)) or any(share > 1 for _, share in rules.scale):
+        what = "is not of pairs of a gap and a share of the points, 0 to 1, whose gaps rise"
+        raise InputError([Mistake("grading.scale", what)])
     problems = [makespan.read_problem(found["problem"])]
     for number, each in enumerate(rules.problems):
         with headed(f"grading.problems[{number}]"):
@@ -136,15 +136,3 @@ def exercise_in(text: str) -> Exercise:
         method=found["method"],
         rules=rules,
     )
-
-
-def _parted(text: str) -> tuple[Mapping[str, Any], str]:
-    """Return the table of grading, and the text of the exercise without it."""
-    import tomli_w
-
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return {}, text  # the studio says what is wrong
-    grading = data.pop("grading", {})
-    return grading, tomli_w.dumps(data)

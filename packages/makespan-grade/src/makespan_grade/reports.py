@@ -41,7 +41,7 @@ def table(grades: Sequence[Grade]) -> str:
 
 
 def _values(values: Sequence[float | None]) -> str:
-    return " ".join("-" if each is None else f"{each:.6g}" for each in values)
+    return " ".join("none" if each is None else f"{each:.6g}" for each in values)
 
 
 def page(exercise: Exercise, grades: Sequence[Grade], *, anonymous: bool = False) -> str:

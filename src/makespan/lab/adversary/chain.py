@@ -14,7 +14,7 @@ from makespan.lab.adversary.document import Document
 from makespan.lab.adversary.duel import Duel
 from makespan.lab.adversary.ranges import Ranges, fitted
 
-HOT, COLD = 0.3, 0.003  # temperatures, in logarithms of ratios
+HOT, COLD = (0.3, 0.03), 0.003  # temperatures, in logarithms of ratios: every other chain is cooler
 MOST_FAULTS = 5
 
 Step = tuple[str, float]
@@ -87,7 +87,8 @@ class Annealing(NamedTuple):
         if state.document is None:
             state.start = document
         else:
-            temperature = HOT * (COLD / HOT) ** (state.steps / self.iterations)
+            hot = HOT[state.chain % len(HOT)]
+            temperature = hot * (COLD / hot) ** (state.steps / self.iterations)
             gain = math.log(outcome.ratio / state.ratio)
             if gain < 0 and rng.random() >= math.exp(gain / temperature):
                 return
