@@ -14,7 +14,7 @@ from makespan.lab.adversary.document import Document
 from makespan.lab.adversary.duel import Duel
 from makespan.lab.adversary.ranges import Ranges, fitted
 
-HOT, COLD = (0.3, 0.03), 0.003  # temperatures, in logarithms of ratios: every other chain is cooler
+HOT, COLD = (0.03, 0.3), 0.003  # temperatures, in logarithms of ratios: every other chain is hotter
 MOST_FAULTS = 5
 
 Step = tuple[str, float]

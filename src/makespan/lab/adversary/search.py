@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from makespan._version import __version__
-from makespan.core.errors import FileError, InputError
+from makespan.core.errors import FileError, InputError, MethodError
 from makespan.core.inputs.files import PathLike, read_text, write_whole
 from makespan.core.inputs.rules import Mistakes, Rule, whole
 from makespan.core.inputs.suggest import suggesting
@@ -221,7 +221,7 @@ def _refuse_unknown(duel: Duel, kind: str, mistakes: Mistakes) -> None:
         if name not in known[place]:
             try:
                 find_method(kind, name)
-            except InputError as error:
+            except MethodError as error:
                 mistakes.add(place, str(error))
 
 
