@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import BEST, EXERCISE, LIST, SEVEN, rows
-from makespan import InputError, solve
-
 from makespan_grade import exercise_in, grade, points
 from makespan_grade.command import command
+
+from makespan import InputError, solve
 
 
 def test_points_follow_the_scale() -> None:

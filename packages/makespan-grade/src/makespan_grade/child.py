@@ -11,8 +11,11 @@ import resource
 import struct
 import sys
 import traceback
+from typing import Any
 
-NUMBERS = {  # of system calls that are refused, x86_64 and aarch64
+NUMBERS: dict[
+    str, tuple[int, int | None]
+] = {  # of system calls that are refused, x86_64 and aarch64
     **{"socket": (41, 198), "socketpair": (53, 199), "connect": (42, 203), "bind": (49, 200)},
     **{"fork": (57, None), "vfork": (58, None), "execve": (59, 221), "execveat": (322, 281)},
     **{"kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138)},
@@ -36,7 +39,10 @@ NUMBERS = {  # of system calls that are refused, x86_64 and aarch64
     },
 }
 MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
-OPENING = {"open": ((2, None), 24), "openat": ((257, 56), 32)}  # and where their flags are
+OPENING: dict[str, tuple[tuple[int, int | None], int]] = {
+    "open": ((2, None), 24),
+    "openat": ((257, 56), 32),
+}  # and where their flags are
 CLONE, CLONE3 = (56, 220), (435, 435)
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 THREAD = 0x10000
@@ -48,25 +54,27 @@ FILES_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}  # how many there are, by the versio
 READABLE = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom")
 
 
-def libc():
+def libc() -> ctypes.CDLL:
     """Return the C library."""
     return ctypes.CDLL(None, use_errno=True)
 
 
-def refuse_calls():
+def refuse_calls() -> None:
     """Let the system refuse sockets, processes, signals and writing, for good (seccomp)."""
     arch, column = MACHINES[platform.machine()]
     code = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, arch), (RETURN, 0, 0, KILL), (LOAD, 0, 0, 0)]
     code += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, REFUSE)]  # the 32-bit doors
     for numbers in NUMBERS.values():
-        if numbers[column] is not None:
-            code += [(EQUAL, 0, 1, numbers[column]), (RETURN, 0, 0, REFUSE)]
+        number = numbers[column]
+        if number is not None:
+            code += [(EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE)]
     code += [(EQUAL, 0, 1, CLONE3[column]), (RETURN, 0, 0, MISSING)]  # then clone is tried
     code += [(EQUAL, 0, 4, CLONE[column]), (LOAD, 0, 0, 16), (ANY, 0, 1, THREAD)]
     code += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)]
     for numbers, flags in OPENING.values():
-        if numbers[column] is not None:
-            code += [(EQUAL, 0, 4, numbers[column]), (LOAD, 0, 0, flags), (ANY, 0, 1, WRITING)]
+        number = numbers[column]
+        if number is not None:
+            code += [(EQUAL, 0, 4, number), (LOAD, 0, 0, flags), (ANY, 0, 1, WRITING)]
             code += [(RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
     code.append((RETURN, 0, 0, ALLOW))
     filters = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in code))
@@ -75,7 +83,7 @@ def refuse_calls():
         raise OSError(ctypes.get_errno(), "the system allows no filter of system calls")
 
 
-def hide_files():
+def hide_files() -> None:
     """Show no files but those of Python and the system (Landlock, where the kernel has it)."""
     calls = libc()
     version = calls.syscall(444, None, 0, 1)
@@ -94,7 +102,7 @@ def hide_files():
     os.close(rules)
 
 
-def main():
+def main() -> None:
     """Serve one call: what is asked comes by standard input, the answer goes to a pipe."""
     asked = json.load(sys.stdin)
     out = int(sys.argv[1])
@@ -112,7 +120,7 @@ def main():
         hide_files()
         refuse_calls()
     try:
-        space = {"__name__": "submission"}
+        space: dict[str, Any] = {"__name__": "submission"}
         exec(compile(asked["source"], "submission.py", "exec"), space)
         answer = {"answer": space[asked["function"]](asked["problem"])}
         text = json.dumps(answer)

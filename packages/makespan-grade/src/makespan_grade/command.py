@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import click
@@ -65,11 +66,12 @@ def command(
         grades = grade(asked, paths, jobs=jobs, trusted=trusted)
     except (MakespanError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    for file, text in (
-        (table, lambda: reports.table(grades)),
-        (page, lambda: reports.page(asked, grades, anonymous=anonymous)),
-        (results, lambda: reports.gradescope(asked, grades[0])),
-    ):
+    written = {
+        table: partial(reports.table, grades),
+        page: partial(reports.page, asked, grades, anonymous=anonymous),
+        results: partial(reports.gradescope, asked, *grades[:1]),
+    }
+    for file, text in written.items():
         if file is not None:
             file.write_text(text(), encoding="utf-8")
     if as_json:

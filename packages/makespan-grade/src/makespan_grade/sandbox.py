@@ -57,7 +57,7 @@ def called(
         raise ExecutionError(
             "functions can be isolated on Linux alone (x86-64, ARM); --trusted runs them anyway"
         )
-    asked = {"source": source, "function": function, "problem": problem}
+    asked: dict[str, Any] = {"source": source, "function": function, "problem": problem}
     asked |= {"seconds": seconds, "memory": memory, "trusted": trusted}
     read, write = os.pipe()
     with tempfile.TemporaryDirectory(prefix="makespan-grade-") as folder:
@@ -99,7 +99,8 @@ def called(
 
 def _received(pipe: int, patience: float, limit: float) -> bytes:
     """Return what comes by a pipe until it is closed, in time and not too much."""
-    ends, parts, size = time.monotonic() + patience, [], 0
+    parts: list[bytes] = []
+    ends, size = time.monotonic() + patience, 0
     with selectors.DefaultSelector() as ready:
         ready.register(pipe, selectors.EVENT_READ)
         while True:

@@ -93,7 +93,8 @@ def command(
     for output in outputs:
         refuse_target(output, *Adversary.SUFFIXES)
     refuse_target(state, ".json")
-    rng, begin = seed or 0, start if len(start) > 1 else start[0]
+    rng = seed or 0
+    begin: Any = start if len(start) > 1 else start[0]
     if begin in KINDS:
         begin = Grid(begin, options=options, seeds=range(rng, rng + SAMPLES))
     elif options:
