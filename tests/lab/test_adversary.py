@@ -61,7 +61,7 @@ def test_changes_make_problems_of_every_kind(kind: str) -> None:
             assert allowed is None or allowed.low <= value <= allowed.high
         for path, each in lists(after):
             length = ranges.lengths.get(pattern(path))
-            assert length is None or len(each) <= length.high
+            assert length is None or length.low <= len(each) <= length.high
         what.add(text.rpartition(" ")[2] in ("added", "away"))
         document = document_of(problem)
     assert what == {True, False}

@@ -49,7 +49,7 @@ def changed(
         move = moves[rng.integers(len(moves))]
         for text, proposal in move(document, ranges, rng):
             problem = problem_in(proposal)
-            if problem is not None:
+            if problem is not None and ranges.broken(proposal) <= ranges.broken(document):
                 return text, proposal, problem
     return "", document, None
 

@@ -55,6 +55,12 @@ class Ranges:
     stock: Mapping[str, Any]
     least: Mapping[str, float]
 
+    def broken(self, document: Document) -> set[str]:
+        """Return the lists that are too long or too short, by the pattern of their places."""
+        found = ((pattern(path), len(value)) for path, value in lists(document))
+        lengths = ((key, length, self.lengths.get(key)) for key, length in found)
+        return {key for key, n, each in lengths if each and not each.low <= n <= each.high}
+
 
 def ranges_of(samples: Iterable[Document], within: Mapping[str, Any], mistakes: Mistakes) -> Ranges:
     """Return what varies among samples of problems, with the ranges that are given instead.
