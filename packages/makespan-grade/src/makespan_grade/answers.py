@@ -95,7 +95,7 @@ def _activities(
             item = int(item)
             amount = float(given.get("amount", known.get((kind, item), 0.0)))
             start, end = float(given["start"]), float(given["end"])
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             what = {key: given[key] for key in ("task", "item", "start", "end") if key in given}
             mistakes.append(Mistake(f"row {number + 1}", f"is not of tasks and times: {what}"))
             continue

@@ -131,14 +131,14 @@ def _plain(data: Any) -> Any:
 
 
 def _file_of(path: Path) -> Path:
-    """Return the file of a submission; of a folder, the only one in it."""
-    if not path.is_dir():
-        if path.suffix not in SUFFIXES:
-            raise FileError(f"{path.suffix or path.name} is not one of {', '.join(SUFFIXES)}")
-        return path
-    files = sorted(each for each in path.iterdir() if each.suffix in SUFFIXES and each.is_file())
-    if len(files) != 1:
-        raise FileError(f"there are {len(files)} files {', '.join(SUFFIXES)}; one is graded")
+    """Return the file of a submission; of a folder, the only one in it. Links lead elsewhere."""
+    files = [path]
+    if path.is_dir() and not path.is_symlink():
+        files = sorted(each for each in path.iterdir() if each.suffix in SUFFIXES)
+        if len(files) != 1:
+            raise FileError(f"there are {len(files)} files {', '.join(SUFFIXES)}; one is graded")
+    if files[0].suffix not in SUFFIXES or files[0].is_symlink() or not files[0].is_file():
+        raise FileError(f"{files[0].name} is not a file {', '.join(SUFFIXES)}")
     return files[0]
 
 
@@ -169,6 +169,8 @@ def _judged(
             makespan, words = None, [f"The function gave no answer: {error}."]
         except InputError as error:
             makespan, words = None, [f"This is not a plan of the problem: {error}."]
+        except Exception as error:  # one answer must not end the class
+            makespan, words = None, [f"The answer can't be judged: {type(error).__name__}."]
         least = best.makespan if makespan is None else min(makespan, best.makespan)
         gap = (
             0.0 if makespan is None or makespan == least else makespan / least - 1 if least else 1e9
