@@ -24,11 +24,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.table import Table, keep, kept_in
-from makespan import Dag, Grid, MethodError, Network, TaskGraph, adversary, check
+from makespan import Dag, Grid, MethodError, Network, TaskGraph, adversary, check, read_problem
 from makespan.core.control import Control
+from makespan.core.problem import Problem
 from makespan.core.registry import find_method, register
 from makespan.core.solution import Solution
 from makespan.flow.kinds import KINDS
+from makespan.lab.adversary.document import document_of, numbers, put
 
 SCHEDULERS = (
     *("BIL", "CPoP", "Duplex", "ETF", "FCP", "FLB", "FastestNode", "GDL", "HEFT", "MCT", "MET"),
@@ -228,6 +230,14 @@ def optimum() -> Iterator[tuple[str, Callable[[], Row]]]:
                 yield f"{kind}|{method}|{words}", partial(worst, kind, method, variant)
 
 
+def whole(problem: Problem) -> Problem:
+    """Return a problem with whole numbers."""
+    data = document_of(problem)
+    for path, value in list(numbers(data)):
+        data = put(data, path, max(1, round(value)))
+    return read_problem(data)
+
+
 def worst(kind: str, method: str, variant: Row) -> Row:
     """Return the greatest ratio of a method to a proved optimum that a short search finds."""
     if method in ("given-plan", "no-load") or find_method(kind, method).name == "pareto":
@@ -353,8 +363,8 @@ def write_optimum(rows: Row) -> None:
         "All kinds: the worst ratio of each method to a proved optimum that a short search finds",
         f"Two chains of at most 200 problems and {LIMIT:g} s for each method of `auto` and each "
         f"variant of its kind, from small random problems; {SOLVE:g} s a solve. The worst of the "
-        "variants, and how many problems were compared. A search of hours finds worse; a ratio of "
-        "1 proves nothing.",
+        "variants, and how many problems were compared; independent tasks in whole numbers. A "
+        "search of hours finds worse; a ratio of 1 proves nothing.",
         ("kind", "method", "worst ratio", "with", "problems"),
         clock="ratios",
     )
