@@ -42,7 +42,7 @@ def command(
     trusted: bool,
     as_json: bool,
 ) -> int:
-    r"""Grade SUBMISSIONS to an EXERCISE: points by the gap to the best plan, words of the referee.
+    """Grade SUBMISSIONS to an EXERCISE: points by the gap to the best plan, words of the referee.
 
     A submission is a plan (the studio's hand-in, a result or schedule as JSON, rows as CSV) or a
     Python file with a function. A folder stands for the submissions in it.
@@ -51,7 +51,7 @@ def command(
     makespan grade exercise.toml submissions/ --csv grades.csv --page class.html --anonymous
     makespan grade exercise.toml plan.json --gradescope results.json
     makespan grade exercise.toml --otter tests/q1.py --answer my_plan
-    """
+    """  # noqa: D301
     from makespan_grade import reports
     from makespan_grade.exercise import read_exercise
     from makespan_grade.judge import grade

@@ -25,7 +25,7 @@ Step = tuple[str, float]
 class State:
     """How far a chain is; all of it can stand in a JSON file.
 
-    ``trail`` are the changes from ``start`` to ``document``, ``story`` those to ``best``.
+    ``trail`` are the changes from ``start`` to ``document``; the first ``turns`` lead to ``best``.
     """
 
     chain: int
@@ -36,7 +36,7 @@ class State:
     trail: list[Step] = field(default_factory=list)
     best: Document | None = None
     best_ratio: float = 0.0
-    story: list[Step] = field(default_factory=list)
+    turns: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     faults: list[tuple[str, Document]] = field(default_factory=list)
     random: dict[str, Any] | None = None
@@ -92,7 +92,8 @@ class Annealing(NamedTuple):
             gain = math.log(outcome.ratio / state.ratio)
             if gain < 0 and rng.random() >= math.exp(gain / temperature):
                 return
-            state.trail = [*state.trail, (text, outcome.ratio)]
+            state.trail.append((text, outcome.ratio))
         state.document, state.ratio = document, outcome.ratio
         if outcome.ratio > state.best_ratio:
-            state.best, state.best_ratio, state.story = document, outcome.ratio, state.trail
+            state.best, state.best_ratio = document, outcome.ratio
+            state.turns = len(state.trail)

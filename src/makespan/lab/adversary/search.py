@@ -170,11 +170,11 @@ def _found(
     )
     if worst.best is None or worst.start is None:
         return found
-    document, story, notes = worst.best, worst.story, []
+    document, story, notes = worst.best, worst.trail[: worst.turns], []
     if shrink is not None:
         shrinking = Shrinking(duel, annealing.ranges, document, worst.best_ratio, shrink)
         document, steps = shrinking.done()
-        story = [*story, *steps]
+        story += steps
     outcome = duel.fought(problem_of(document))
     if outcome.ratio is None or not math.isclose(outcome.ratio, worst.best_ratio, rel_tol=0.05):
         notes.append(
