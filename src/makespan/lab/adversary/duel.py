@@ -12,6 +12,7 @@ from makespan.flow.solve import attempt
 OPTIMUM, BOUND = "optimum", "bound"
 EARLIER = 1e-6  # relative: a plan that is earlier than a proved optimum by more contradicts it
 FAULT = "a mistake: "
+UNPROVED = "no optimum was proved within the limit of a solve"
 
 Named = tuple[str, Mapping[str, Any]]
 
@@ -64,7 +65,7 @@ class Duel(NamedTuple):
         if other is None:
             return self.none(note)
         if to == OPTIMUM and str(other.status) != "optimal":
-            return self.none("no optimum was proved within the limit of a solve")
+            return self.none(UNPROVED)
         found = _compared(result, other, _value(other))
         if to == OPTIMUM and found.ratio is not None and found.ratio < 1 - EARLIER:
             return self.none(f"{FAULT}{self.method[0]} is {found.ratio:.6g} of a proved optimum")

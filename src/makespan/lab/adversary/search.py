@@ -22,7 +22,7 @@ from makespan.flow.files.files import problem_of
 from makespan.flow.kinds import KINDS
 from makespan.lab.adversary.chain import Annealing, State
 from makespan.lab.adversary.document import Document, document_of
-from makespan.lab.adversary.duel import BOUND, OPTIMUM, Duel, Named
+from makespan.lab.adversary.duel import BOUND, OPTIMUM, UNPROVED, Duel, Named
 from makespan.lab.adversary.found import Adversary
 from makespan.lab.adversary.minimal import Shrinking
 from makespan.lab.adversary.ranges import ranges_of
@@ -37,6 +37,7 @@ FORMAT = "makespan.adversary/1"
 SAMPLES = 8  # starts from a kind's generator
 SLICE = 2.0  # seconds after which chains say how far they are
 SEARCHING = 0.8  # of the time, where the worst problem is made smaller in the rest
+TOO_LARGE = "smaller problems, or a longer limit of each solve, have more proved optima"
 SECONDS = Rule("it is above 0 seconds", strictly=True, infinite=True)
 
 
@@ -139,14 +140,14 @@ def adversary(
             advanced = partial(annealing.advanced, seconds=min(SLICE, left))
             for one in where(advanced, todo):
                 states[one.chain] = one
-            if state is not None:
-                chains_ = [asdict(each) for each in states]
-                data = {"format": FORMAT, "search": asked, "chains": chains_}
-                write_whole(state, json.dumps(data) + "\n")
-            if progress is not None:
-                tried = sum(each.steps for each in states)
-                best = max(each.best_ratio for each in states)
-                progress(tried, iterations * len(states), best)
+                if state is not None:
+                    chains_ = [asdict(each) for each in states]
+                    data = {"format": FORMAT, "search": asked, "chains": chains_}
+                    write_whole(state, json.dumps(data) + "\n")
+                if progress is not None:
+                    tried = sum(each.steps for each in states)
+                    best = max(each.best_ratio for each in states)
+                    progress(tried, iterations * len(states), best)
     except KeyboardInterrupt:
         interrupted = True
     shrink = began + limit if minimal and not interrupted else None
@@ -169,7 +170,7 @@ def _found(
         interrupted=interrupted,
     )
     if worst.best is None or worst.start is None:
-        return found
+        return replace(found, notes=(TOO_LARGE,) if UNPROVED in left_out else ())
     document, story, notes = worst.best, worst.trail[: worst.turns], []
     if shrink is not None:
         shrinking = Shrinking(duel, annealing.ranges, document, worst.best_ratio, shrink)
