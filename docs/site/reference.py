@@ -32,7 +32,8 @@ GROUPS = {
         "Result Schedule Bound Report Violation Comparison Comparisons Simulation Sensitivity"
     ),
     "Experiments": (
-        "Experiment Grid read_experiment experiment records Record Results report Overview"
+        "Experiment Grid read_experiment experiment records Record Results report Overview "
+        "adversary Adversary"
     ),
     "Errors": (
         "MakespanError InputError ProblemError MethodError FileError InvalidSchedule "

@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from makespan.flow.simulate import simulate as simulate
     from makespan.flow.solve import solve as solve
     from makespan.independent.problem import IndependentTasks as IndependentTasks
+    from makespan.lab.adversary.found import Adversary as Adversary
+    from makespan.lab.adversary.search import adversary as adversary
     from makespan.lab.experiment import Experiment as Experiment
     from makespan.lab.instances import Grid as Grid
     from makespan.lab.overview import Overview as Overview, report as report

@@ -39,6 +39,8 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.flow.comparison.compare": ("compare",),
         "makespan.flow.comparison.several": ("Comparisons",),
         "makespan.flow.comparison.table": ("Comparison",),
+        "makespan.lab.adversary.found": ("Adversary",),
+        "makespan.lab.adversary.search": ("adversary",),
         "makespan.lab.experiment": ("Experiment",),
         "makespan.lab.instances": ("Grid",),
         "makespan.lab.record": ("Record",),

@@ -429,3 +429,29 @@ def test_names_in_any_script_are_printed(tmp_path: Path, call: Outcome) -> None:
     path = tmp_path / "s.toml"
     path.write_text(STAR.replace("{ send = 1.0", '{ name = "Přístroj", send = 1.0'), "utf-8")
     assert "Přístroj" in call("solve", str(path), "--json")[1]
+
+
+def test_an_installed_package_adds_a_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By an entry point of the group ``makespan.commands``; others are unknown as before."""
+    import click
+
+    @click.command("greet")
+    @click.argument("name")
+    def greet(name: str) -> int:
+        click.echo(f"hello {name}")
+        return 3
+
+    class Entry:
+        def load(self) -> click.Command:
+            return greet
+
+    def entry_points(*, group: str, name: str) -> list[Entry]:
+        return [Entry()] if (group, name) == ("makespan.commands", "greet") else []
+
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
+    assert run(["greet", "you", "-q"]) == 3
+    assert capsys.readouterr().out == "hello you\n"
+    assert run(["great", "you"]) == 2
+    assert "there is no command 'great'" in capsys.readouterr().err

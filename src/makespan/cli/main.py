@@ -34,6 +34,7 @@ from makespan.core.report import InvalidSchedule
 COMMANDS = {
     "solve": "Plan, and print a summary or the result as JSON.",
     "compare": "Run every method that applies, side by side.",
+    "adversary": "Search for the problem on which a method does worst.",
     "report": "Summarise experiments: tables, ranks, profiles, figures.",
     "check": "Referee a result, or a schedule made elsewhere.",
     "gpus": "Split a batch over GPUs with measured costs, and say how in a sentence.",
@@ -66,7 +67,7 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
-            return None
+            return _of_package(cmd_name)
         file = next((file for file, names in SHARED.items() if cmd_name in names), cmd_name)
         found = vars(import_module(f"makespan.cli.commands.{file}"))
         return with_common(found.get("command") or found[f"{cmd_name}_command"])
@@ -74,13 +75,22 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        known = not args or args[0] in COMMANDS or args[0].startswith("-")
+        if not known and self.get_command(ctx, args[0]) is None:
             ctx.fail(f"there is no command {args[0]!r}{did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _of_package(name: str) -> click.Command | None:
+    """Return a command that an installed package adds, such as ``grade``; None for none."""
+    from importlib.metadata import entry_points
+
+    found = [each.load() for each in entry_points(group="makespan.commands", name=name)]
+    return with_common(found[0]) if found else None
 
 
 @click.group(

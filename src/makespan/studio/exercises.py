@@ -24,6 +24,7 @@ class ExerciseForm(Form):
     hints: list[str] = Field(default_factory=list)
     method: str = "auto"
     problem: dict[str, Any]
+    grading: dict[str, Any] = Field(default_factory=dict, exclude=True)  # of makespan-grade
 
 
 def read_exercise(text: str) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Adversaries: searches for problems on which a method does badly."""
