@@ -71,7 +71,7 @@ def made(rng: random.Random) -> tuple[str, bytes]:
     suffix = rng.choice(FORMATS)
     content = rng.choice(_of_format(suffix))
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5, 10))):
-        content = _changed(content, rng)
+        content = changed(content, rng)
     if rng.random() < 0.02:
         suffix = rng.choice(corpus.TEXTS)
     return f"input{suffix}", content
@@ -82,7 +82,7 @@ def _of_format(suffix: str) -> list[bytes]:
     return [content for ending, content in corpus.texts() if ending == suffix]
 
 
-def _changed(content: bytes, rng: random.Random) -> bytes:
+def changed(content: bytes, rng: random.Random) -> bytes:
     """Return a text with one change."""
     length = len(content)
     at, end = sorted((rng.randint(0, length), rng.randint(0, length)))

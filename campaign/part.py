@@ -13,6 +13,7 @@ MODULES = {
     "structure": "campaign.structure",
     "shrinking": "campaign.shrinking",
     "bytes": "campaign.byte_level",
+    "traces": "campaign.traces",
     "differential": "campaign.differential",
     "claims": "campaign.claims",
     "fronts": "campaign.fronts",

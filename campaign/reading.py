@@ -48,7 +48,7 @@ def _read(path: Path) -> Problem | Result | Schedule | None:
     try:
         return read_problem(path, tasks=TASKS) if path.suffix == ".csv" else read_any(path)
     except InputError as error:
-        _check_refusal(error, path)
+        check_refusal(error, path)
         return None
 
 
@@ -62,11 +62,12 @@ def _in_time(action: Callable[[], Got], path: Path) -> Got:
     return result
 
 
-def _check_refusal(error: InputError, path: Path) -> None:
+def check_refusal(error: InputError, *paths: Path) -> None:
+    """Raise Defect if a refusal doesn't say, in words, what is wrong with one of the files."""
     text = str(error)
     if not error.mistakes or not all(mistake.message.strip() for mistake in error.mistakes):
         raise Defect(f"a refusal without a reason: {text[:200]!r}")
-    if not text.startswith((str(path), path.name)):
+    if not text.startswith(tuple(name for path in paths for name in (str(path), path.name))):
         raise Defect(f"a refusal that does not begin with the file: {text[:200]!r}")
     if len(text) > LONGEST:
         raise Defect(f"a refusal of {len(text)} characters")

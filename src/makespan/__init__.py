@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from makespan.flow.kinds import methods as methods
     from makespan.flow.microbatches import bubble as bubble, microbatches as microbatches
     from makespan.flow.plot import plot as plot
+    from makespan.flow.prediction.predict import predict as predict
+    from makespan.flow.prediction.prediction import Prediction as Prediction
     from makespan.flow.result import Result as Result
     from makespan.flow.sensitivity import sensitivity as sensitivity
     from makespan.flow.simulate import simulate as simulate

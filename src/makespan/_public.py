@@ -50,6 +50,8 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.flow.kinds": ("methods",),
         "makespan.flow.microbatches": ("bubble", "microbatches"),
         "makespan.flow.plot": ("plot",),
+        "makespan.flow.prediction.predict": ("predict",),
+        "makespan.flow.prediction.prediction": ("Prediction",),
         "makespan.flow.result": ("Result",),
         "makespan.flow.sensitivity": ("sensitivity",),
         "makespan.flow.simulate": ("simulate",),

@@ -41,6 +41,7 @@ COMMANDS = {
     "simulate": "Replay a plan under random errors: how its makespan varies.",
     "calibrate": "Measure a Dask cluster or MPI ranks, and write the problem.",
     "map": "Apply a function to items on any pool of workers, and measure it.",
+    "predict": "Predict from a trace how long the same work takes on other machines.",
     "split": "Split tests over the shards of a CI run by measured seconds.",
     "run": "Run a plan on a Dask cluster or by MPI, and measure it.",
     "plot": "Draw a result or a problem, or make a page of it.",

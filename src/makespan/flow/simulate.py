@@ -79,7 +79,7 @@ def simulate(
     (28.0, True)
     """
     noise = as_noise(noise)
-    count = _checked_count(repetitions)
+    count = checked_count(repetitions)
     if schedule is not None and policy is not None:
         raise InputError("schedule, policy: only one of them can be simulated")
     if isinstance(problem, Result):
@@ -116,7 +116,7 @@ def _policy(problem: Problem, name: str) -> Policy:
     return simulated
 
 
-def _checked_count(repetitions: int) -> int:
+def checked_count(repetitions: int) -> int:
     try:
         count = operator.index(repetitions)
     except TypeError:

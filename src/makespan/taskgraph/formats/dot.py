@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.rules import Mistakes, quoted
-from makespan.taskgraph.model.attributes import Column, Elements, Entry, Found
+from makespan.taskgraph.model.attributes import LABEL, Column, Elements, Entry, Found
 from makespan.taskgraph.model.dag import Dag
 
 DEEPEST = 50
@@ -48,6 +48,18 @@ def read(text: str) -> Dag:
     (('a', 'b'), [2.0, 1.0], [4.0])
     """
     return _Parser(text).dag()
+
+
+def labelled(text: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Return the label of each node, else its name, and the edges.
+
+    >>> labelled('digraph { a [label="cc"]; a -> b }')
+    ({'a': 'cc', 'b': 'b'}, [('a', 'b')])
+    """
+    parser = _Parser(text)
+    nodes, edges = parser.elements()
+    labels = {name: str(entry[LABEL].value if LABEL in entry else name) for name, entry in nodes}
+    return labels, [(a, b) for a, b, _ in edges]
 
 
 def write(dag: Dag) -> str:
@@ -131,6 +143,9 @@ class _Parser:
         return _line(self._text, place)
 
     def dag(self) -> Dag:
+        return Dag(**self._elements.arguments(*self.elements(), Mistakes()))
+
+    def elements(self) -> tuple[list[tuple[str, Entry]], list[tuple[str, str, Entry]]]:
         strict = self._token.keyword == "strict"
         if strict:
             self._next()
@@ -151,7 +166,7 @@ class _Parser:
             for a, b, entry in self._edges:
                 merged[a, b] = {**merged.get((a, b), {}), **entry}
             self._edges = [(a, b, entry) for (a, b), entry in merged.items()]
-        return Dag(**self._elements.arguments([*self._nodes.items()], self._edges, Mistakes()))
+        return [*self._nodes.items()], self._edges
 
     def _wrong(self, rest: str) -> FileError:
         return _fault(self._text, self._token.place, f"has {quoted(self._token.text)} {rest}")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import ceil, isnan
-from typing import Any
+from typing import Any, NamedTuple
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.documents import table_in
@@ -24,6 +24,7 @@ from makespan.taskgraph.model.dag import Dag
 SHOWN = 20
 RUNTIME = Rule("a runtime is 0 or more seconds")
 BYTES = Rule("a size is 0 or more bytes")
+MAKESPAN = Rule("a makespan is above 0 seconds", strictly=True)
 COUNT = Rule("a core count is 0 or more", high=CORES.high)
 
 Table = Mapping[str, Any]
@@ -54,6 +55,28 @@ def read_json(text: str) -> Dag:
     return read(data)
 
 
+class Run(NamedTuple):
+    """A graph, what each task read, and what was measured of the whole: None and () if nothing."""
+
+    dag: Dag
+    reads: list[float]
+    makespan: float | None
+    machines: list[int]
+
+
+def measured_in(text: str) -> Run:
+    """Return the run in the text of a file.
+
+    A task read its input files, or ``readBytes`` where these are more: it may read a file again,
+    and some engines round the sizes of files. Of a machine its cores are returned.
+    """
+    try:
+        reader = _Reader(table_in(text, "", ".json"))
+    except FileError as error:
+        raise FileError(f"is not WfFormat{error}") from None
+    return reader.run()
+
+
 class _Reader:
     """Gathers tasks, files and parents, and every mistake on the way."""
 
@@ -68,6 +91,8 @@ class _Reader:
         self.runtimes: dict[str, Any] = {}
         self.counts: dict[str, Any] = {}
         self.sizes: dict[str, float] = {}
+        self.reads: dict[str, Any] = {}
+        self.workflow: Table = workflow
         if isinstance(specification, Mapping):
             self.place, found = "workflow.specification.tasks", specification.get("tasks")
             self._measured(workflow.get("execution"))
@@ -105,6 +130,27 @@ class _Reader:
         notes = [f"{len(self.unsized)} files have no sizeInBytes: 0 is assumed"]
         notes = notes if self.unsized else []
         return Dag(list(zip(names, work, strict=True)), edges, cores=cores, notes=notes)
+
+    def run(self) -> Run:
+        dag = self.dag()
+        execution = self.workflow.get("execution") or self.workflow
+        reads = []
+        for index, (name, task) in enumerate(zip(dag.names, self.tasks, strict=True)):
+            place = f"{self.place}[{index}]"
+            asked = self.reads.get(name, task.get("readBytes")) or 0
+            known = sum(self._files(place, task)["input"].values())
+            reads.append(max(known, self.mistakes.number(f"{place}.readBytes", asked, BYTES)))
+        makespan, machines = execution.get("makespanInSeconds", execution.get("makespan")), []
+        if makespan is not None:
+            self.mistakes.number("workflow.makespanInSeconds", makespan, MAKESPAN)
+        for place, machine in self._tables("workflow.machines", execution.get("machines"), "one"):
+            cpu = machine.get("cpu")
+            cores = cpu.get("coreCount", cpu.get("count")) if isinstance(cpu, Mapping) else None
+            if cores is not None:
+                number = self.mistakes.number(f"{place}.cpu.coreCount", cores, COUNT)
+                machines.append(1 if isnan(number) else max(1, int(number)))
+        self._raise_if_any()
+        return Run(dag, reads, makespan, machines)
 
     def _raise_if_any(self) -> None:
         if self.mistakes:
@@ -179,6 +225,7 @@ class _Reader:
             name = self._text(f"{place}.id", task.get("id"))
             if name is not None:
                 self.runtimes[name] = task.get("runtimeInSeconds")
+                self.reads[name] = task.get("readBytes")
                 if task.get("coreCount") is not None:
                     self.counts[name] = task["coreCount"]
 

@@ -1,0 +1,1 @@
+"""Traces of runs → how long the same work takes on other machines."""

@@ -1,0 +1,225 @@
+"""Trace → how long the same work takes on machines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.errors import InputError
+from makespan.core.inputs.files import PathLike, shown_path
+from makespan.core.inputs.rules import Mistakes, Rule
+from makespan.core.inputs.suggest import did_you_mean, suggesting
+from makespan.core.noise import Noise, as_noise
+from makespan.core.numeric.arrays import Floats
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.simulation import Replay as Disturbed
+from makespan.core.solution import Status, relative_gap
+from makespan.flow.prediction.calibration import calibrated
+from makespan.flow.prediction.prediction import SHARE, Prediction
+from makespan.flow.prediction.replay import Engine, Overheads, Replay
+from makespan.flow.prediction.runs import engine_of, machines_of, read_run
+from makespan.flow.result import Result
+from makespan.flow.simulate import checked_count
+from makespan.flow.solve import solve
+from makespan.taskgraph.formats.traces import Trace
+from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.model.network import Network
+from makespan.taskgraph.problem import TaskGraph
+
+SECONDS = 2.0
+PARAMETERS = 4  # overheads: as many runs can be fitted without error
+OVERHEAD = Rule("an overhead is 0 or more seconds")
+LINK = Rule("a link brings more than 0 bytes a second", strictly=True, infinite=True)
+UNKNOWN = "overheads: none are known, so a run takes longer; runs to calibrate say them"
+
+
+@suggesting
+def predict(
+    trace: PathLike,
+    *,
+    machines: int | str | Network | None = None,
+    graph: PathLike | None = None,
+    calibrate: Sequence[PathLike] = (),
+    overheads: Mapping[str, float] | None = None,
+    noise: Noise | float | Mapping[str, Any] = 0.1,
+    repetitions: int = 200,
+    time_limit: float | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Prediction:
+    r"""Predict how long the work of a run takes on machines.
+
+    Tasks start as they get ready, where cores are free: the first that is ready first.
+
+    Parameters
+    ----------
+    trace
+        The file of a run: Nextflow's trace, ``.ninja_log``, Dask's task stream, WfFormat, a report
+        of tests as ``makespan split`` reads it; a benchmark of Snakemake, or a folder of them.
+    machines
+        How many; or ``"4x48"``, 4 machines of 48 cores, ``"2x8@1.5,4x8"``, of which two are 1.5
+        times as fast as those of the trace; or a network, of which speeds and cores count. None:
+        those of the trace.
+    graph
+        Who waits for whom, where the trace does not say it: DOT of ``nextflow -with-dag``,
+        ``snakemake --forceall --dag`` or ``ninja -t graph``, or JSON with, under each name, the
+        names that it waits for.
+    calibrate
+        Traces of other runs by the same engine that say their machines and makespans: the
+        overheads are fitted to them.
+    overheads
+        What the engine adds in place of this: ``startup``, ``setup`` of each task and ``dispatch``
+        of one task after another, seconds, and ``link``, bytes a second.
+    noise
+        The error of durations, as for :func:`makespan.simulate`.
+    repetitions
+        How many runs the interval is made of.
+    time_limit
+        Seconds for the bound and the best order; None: 2 s.
+    rng
+        A seed or a generator; None is seed 0.
+
+    Raises
+    ------
+    InputError
+        If a file is not what it seems to be, or an argument is not allowed; with the place.
+
+    >>> import tempfile, pathlib
+    >>> log = pathlib.Path(tempfile.mkdtemp(), ".ninja_log")
+    >>> _ = log.write_text("# ninja log v5\n0\t3000\t0\ta.o\t1\n0\t2000\t0\tb.o\t2\n")
+    >>> known = predict(log, machines=1)
+    >>> known.makespan, known.measured, known.one_machine_more
+    (5.0, 3.0, 3.0)
+    """
+    if calibrate and overheads is not None:
+        raise InputError("calibrate, overheads: only one of them can be given")
+    run, error, count = read_run(trace, graph), as_noise(noise), checked_count(repetitions)
+    network, control, notes = machines_of(machines, run), Control(rng=rng), list(run.notes)
+    engine = engine_of(run, network)
+    ratios: Sequence[float] = (1.0,)
+    if calibrate:
+        added, ratios = calibrated(*_earlier(calibrate))
+        if len(ratios) <= PARAMETERS:
+            notes.append(
+                f"calibrate: from {len(ratios)} runs it can't be said how far they are off"
+            )
+    else:
+        added = Overheads(setup=run.setup) if overheads is None else _overheads(overheads)
+        if overheads is None:
+            known = f"overheads: {run.setup:.3g} s a task, what the trace has beside its own time"
+            notes.append(known if run.setup else UNKNOWN)
+    found = engine.run(added)
+    problem = _problem(run, network, added)
+    best = solve(problem, time_limit=SECONDS if time_limit is None else time_limit, rng=rng)
+    bound = max(best.lower_bound or 0.0, _link_bound(run, network, added))
+    plan = _as_schedule(problem, found)
+    replay = Disturbed(lambda factors: engine.run(added, factors.tolist()).end)
+    ends = replay.disturbed(plan, error, count, control.rng, problem.dag.names)
+    ends *= control.rng.choice(ratios, count)
+    speeds, cores = network.speed.tolist(), network.cores.tolist()
+    fastest = speeds.index(max(speeds))
+    more = Network([*speeds, speeds[fastest]], cores=[*cores, cores[fastest]])
+    faster = engine.run(replace(added, link=2 * added.link)).end
+    low, high = np.quantile(ends, [(1 - SHARE) / 2, (1 + SHARE) / 2]).tolist()
+    return Prediction(
+        makespan=found.end,
+        interval=(low, high),
+        lower_bound=bound,
+        plan=min(found.end, _of_plan(best, run, network, added)),
+        measured=run.makespan,
+        waits=_waits(found, added),
+        one_machine_more=engine_of(run, more).run(added).end,
+        link_twice_as_fast=None if math.isinf(added.link) else faster,
+        overheads=added,
+        noise=error,
+        result=Result(
+            problem=problem, status=Status.FEASIBLE, schedule=plan, makespan=plan.makespan,
+            lower_bound=bound, gap=relative_gap(plan.makespan, bound), method="first-ready-first",
+            options={}, seed=None, runtime=0.0, notes=tuple(notes),
+        ),
+        notes=notes,
+    )  # fmt: skip
+
+
+def _earlier(paths: Sequence[PathLike]) -> tuple[list[Engine], list[float]]:
+    """Return the runs to calibrate with, and their makespans."""
+    engines, makespans = [], []
+    for path in [paths] if isinstance(paths, str) else paths:
+        run = read_run(path)
+        if run.makespan is None or not run.machines:
+            text = "does not say its makespan and its machines, so nothing can be fitted to it"
+            raise InputError(f"{shown_path(path)}: {text}")
+        engines.append(engine_of(run, machines_of(None, run)))
+        makespans.append(run.makespan)
+    return engines, makespans
+
+
+def _overheads(given: Mapping[str, float]) -> Overheads:
+    mistakes, names = Mistakes(), [each.name for each in fields(Overheads)]
+    for name, value in given.items():
+        if name in names:
+            mistakes.number(f"overheads.{name}", value, LINK if name == "link" else OVERHEAD)
+        else:
+            hint = did_you_mean(name, names)
+            mistakes.add(f"overheads.{name}", f"there is no such overhead{hint}")
+    mistakes.raise_if_any(InputError)
+    return Overheads(**given)
+
+
+def _problem(run: Trace, network: Network, added: Overheads) -> TaskGraph:
+    """Return the problem without the link; all tasks are released when the engine has started."""
+    dag, work, setup = run.dag, {"work": run.dag.work}, added.setup
+    if run.joins and setup:  # joins are not set up
+        seconds = dag.work[:, None] / network.speed + setup
+        seconds[len(dag) - run.joins :] = 0.0
+        work, setup = {"durations": seconds}, 0.0
+    released = Dag.from_arrays(
+        names=dag.names, source=dag.source, target=dag.target, cores=dag.cores,
+        release=np.full(len(dag), added.startup), **work,
+    )  # fmt: skip
+    cores, names = network.cores, network.names
+    return TaskGraph(released, Network(network.speed, names=names, cores=cores, task_setup=setup))
+
+
+def _link_bound(run: Trace, network: Network, added: Overheads) -> float:
+    """Return when all inputs have come, and the shortest task after them has been executed."""
+    tasks = len(run.dag) - run.joins
+    brought = tasks * added.dispatch + math.fsum(run.reads) / added.link
+    shortest = float(run.dag.work[:tasks].min(initial=math.inf) / network.speed.max())
+    return added.startup + brought + added.setup + shortest
+
+
+def _as_schedule(problem: TaskGraph, found: Replay) -> Schedule:
+    tasks = np.arange(len(problem.dag))
+    start: Floats = np.array(found.start)
+    seconds = problem.durations_on(tasks, np.array(found.machine))
+    return Schedule.of_columns(
+        problem.machines, kind=Activity.COMPUTE, machine=found.machine, peer=-1, item=tasks,
+        amount=problem.dag.work, start=start, end=start + seconds,
+    )  # fmt: skip
+
+
+def _of_plan(best: Result, run: Trace, network: Network, added: Overheads) -> float:
+    """Return when a run ends that takes ready tasks in the order of a plan."""
+    if best.schedule is None or best.makespan is None:
+        return math.inf
+    if not added.dispatch and math.isinf(added.link):
+        return best.makespan
+    rank = np.zeros(len(run.dag))
+    rank[best.schedule.item] = best.schedule.start
+    return engine_of(run, network, rank.tolist()).run(added).end
+
+
+def _waits(found: Replay, added: Overheads) -> dict[str, float]:
+    path = found.path
+    return {
+        "startup": added.startup,
+        "setup": path.setups * added.setup,
+        "dispatch": path.dispatches * added.dispatch,
+        "link": path.amount / added.link,
+        "work": path.work,
+    }
