@@ -24,12 +24,13 @@ GROUPS = {
         "Interconnect Stage"
     ),
     "From a problem to a plan": (
-        "solve methods lower_bound check compare simulate sensitivity Noise plot microbatches "
-        "bubble"
+        "solve methods lower_bound check compare simulate sensitivity predict Noise plot "
+        "microbatches bubble"
     ),
     "Files": "read_problem read_result save",
     "Results": (
-        "Result Schedule Bound Report Violation Comparison Comparisons Simulation Sensitivity"
+        "Result Schedule Bound Report Violation Comparison Comparisons Simulation Sensitivity "
+        "Prediction"
     ),
     "Experiments": (
         "Experiment Grid read_experiment experiment records Record Results report Overview "

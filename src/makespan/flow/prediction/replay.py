@@ -49,14 +49,6 @@ class Path(NamedTuple):
     dispatches: int = 0
     amount: float = 0.0
 
-    def after(
-        self, work: float = 0.0, setups: int = 0, dispatches: int = 0, amount: float = 0.0
-    ) -> Path:
-        return Path(
-            self.work + work, self.setups + setups,
-            self.dispatches + dispatches, self.amount + amount,
-        )  # fmt: skip
-
 
 class Replay(NamedTuple):
     """When each task starts on which machine, when all have ended, and what that end waited for."""
@@ -126,11 +118,12 @@ class Engine:
                 if seconds or per_byte:
                     amount = self._reads[task]
                     link += seconds + per_byte * amount
-                    on_link = on_link.after(dispatches=1, amount=amount)
+                    on_link = Path(*on_link[:2], on_link.dispatches + 1, on_link.amount + amount)
                 work = self._work[task] / self._speed[where] * (factors[task] if factors else 1.0)
                 start[task], machine[task] = link, where
                 end = link + overheads.setup + work
-                heapq.heappush(ends, (end, task, on_link.after(work, setups=1)))
+                own = Path(on_link.work + work, on_link.setups + 1, *on_link[2:])
+                heapq.heappush(ends, (end, task, own))
             for entry in wide:
                 heapq.heappush(queue, entry)
             now, task, path = heapq.heappop(ends)
