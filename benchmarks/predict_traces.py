@@ -50,8 +50,8 @@ def main() -> None:
         "that, median and 90 % quantile. Without overheads: tasks and cores alone. By other runs: "
         "overheads fitted to the other runs of the workflow, none of the same configuration (of "
         "Nextflow: to the other workflows, as each was run once). By other workflows: fitted to "
-        f"all other workflows of the engine. Within: runs that took what the interval of {SHARE:.0%} "
-        f"says, with durations that are off by {NOISE:.0%}.",
+        "all other workflows of the engine. Within: runs that took what the interval of "
+        f"{SHARE:.0%} says, with durations that are off by {NOISE:.0%}.",
         (
             *("engine", "workflow", "runs", "without overheads", "by other runs", "90 %"),
             *("within", "by other workflows"),

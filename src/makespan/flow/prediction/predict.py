@@ -47,7 +47,7 @@ def predict(
     calibrate: Sequence[PathLike] = (),
     overheads: Mapping[str, float] | None = None,
     noise: Noise | float | Mapping[str, Any] = 0.1,
-    repetitions: int = 200,
+    repetitions: int = 100,
     time_limit: float | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> Prediction:

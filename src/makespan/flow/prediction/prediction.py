@@ -45,6 +45,12 @@ class Prediction:
         The run as a plan, to draw and save.
     notes
         Sentences for the reader.
+
+    >>> import makespan, pathlib, tempfile
+    >>> times = pathlib.Path(tempfile.mkdtemp(), ".test_durations")
+    >>> _ = times.write_text('{"a.py::x": 3, "a.py::y": 2, "b.py::z": 2}')
+    >>> makespan.predict(times, machines=2).waits["work"]
+    4.0
     """
 
     makespan: float
