@@ -45,9 +45,7 @@ except makespan.MakespanError as error:
         measured: float = error.execution.measured
 """
 
-PLACES = (
-    *PUBLIC, "makespan.execute.dask", "makespan.execute.mpi", "makespan.execute.torch"
-)
+PLACES = (*PUBLIC, "makespan.execute.dask", "makespan.execute.mpi", "makespan.execute.torch")
 FREE = {
     "makespan.Partition": "costs energy first lower upper",  # come in many forms, and are read
     "makespan.partition.Curve": "function",

@@ -23,6 +23,7 @@ from makespan import (
     save,
     solve,
 )
+from makespan.core.system.startup import by_processor
 from makespan.divisible.methods import pareto as front_method
 from makespan.flow.kinds import KINDS
 from tests.oracles.divisible_any import best, covers
@@ -110,7 +111,8 @@ def test_prices_of_more_workers_are_bounded():
         price_per_second=[rng.choice((0, 0.1, 0.3)) for _ in range(10)],
     )
     problem = DivisibleLoad(load=20.0, platform=star, objective="price", deadline=12.0)
-    result = solve(problem, time_limit=1)
+    with by_processor():  # as long on a busy machine
+        result = solve(problem, time_limit=1)
     assert 0.8 * result.objective.value < result.objective.bound <= result.objective.value
 
 
