@@ -46,7 +46,10 @@ def inside(repeats: list[int]) -> None:
         for known in seconds.values():
             known.append([])
         for turn in range(times + 1):  # the first plans, and makes connections
-            both = [("gloo", partial(own.all_reduce, group=group)), ("tuned", fast.all_reduce)]
+            both: list[tuple[str, Any]] = [
+                ("gloo", partial(own.all_reduce, group=group)),
+                ("tuned", fast.all_reduce),
+            ]
             for name, call in both[:: 1 - 2 * (turn % 2)]:  # each as often first as second
                 tensor.fill_(1.0)
                 own.barrier(group)
