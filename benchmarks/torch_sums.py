@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -36,7 +37,8 @@ def inside(repeats: list[int]) -> None:
 
     own.init_process_group("gloo")
     begin = time.perf_counter()
-    fast = tuned(progress=False)
+    group = own.new_group(backend="gloo")  # of both, as one that was just used is the faster
+    fast = tuned(group, progress=False)
     measuring = time.perf_counter() - begin
     seconds: dict[str, list[list[float]]] = {"gloo": [], "tuned": []}
     for length, times in zip(LENGTHS, repeats, strict=True):
@@ -44,14 +46,17 @@ def inside(repeats: list[int]) -> None:
         for known in seconds.values():
             known.append([])
         for turn in range(times + 1):  # the first plans, and makes connections
-            both = [("gloo", own.all_reduce), ("tuned", fast.all_reduce)]
+            both: list[tuple[str, Any]] = [
+                ("gloo", partial(own.all_reduce, group=group)),
+                ("tuned", fast.all_reduce),
+            ]
             for name, call in both[:: 1 - 2 * (turn % 2)]:  # each as often first as second
                 tensor.fill_(1.0)
-                own.barrier()
+                own.barrier(group)
                 begin = time.perf_counter()
                 call(tensor)
                 took = torch.tensor([time.perf_counter() - begin])
-                own.all_reduce(took, own.ReduceOp.MAX)
+                own.all_reduce(took, own.ReduceOp.MAX, group=group)
                 assert bool((tensor == 4.0).all())
                 if turn:
                     seconds[name][-1].append(float(took))

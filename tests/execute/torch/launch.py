@@ -25,7 +25,7 @@ def launch(
     *arguments: Any,
     inside: Sequence[Sequence[str]] = (),
     extra: dict[str, str] | None = None,
-    timeout: float = 200,
+    timeout: float = 400,
 ) -> list[Any]:
     """Run Python with arguments on so many ranks; return what each printed last, from JSON.
 

@@ -136,6 +136,17 @@ def test_a_deadline_that_drift_makes_impossible_is_let_go():
     assert shares.counts == (3, 9)
 
 
+def test_energy_is_kept_least_after_a_drift():
+    """Within the deadline, also where that saves no time."""
+    found = costs([1.0, 1.0], energy=[1.0, 3.0])
+    shares = Shares(found, 12, objective="energy", deadline=9.0)
+    assert shares.counts == (9, 3)
+    for _ in range(3):
+        shares.observe(shares.counts, [9 * 0.9, 3 * 1.0])
+    shares.adapt()
+    assert shares.counts == (10, 2)
+
+
 def test_smaller_batches_are_split_in_proportion():
     """To a sample each at least, all of them given out."""
     shares = Shares(costs([1.0, 2.0, 40.0]), 60)

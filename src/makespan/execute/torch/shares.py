@@ -30,9 +30,9 @@ WORTH = 0.98  # of the time of the shares there are: others that take longer are
 class Shares(Displayable):
     """How many samples of each global batch a rank gets, the best by what was measured.
 
-    ``counts`` are the shares now, ``plan`` is the result they are from, ``changes`` the shares in
-    turn. :func:`weigh` tells it the times of steps; where one rank's drift from the others', all
-    ranks get other shares together.
+    ``counts`` are the shares now, ``changes`` the shares in turn; ``plan`` is the result they are
+    from, after a change on rank 0 alone. :func:`weigh` tells it the times of steps; where one
+    rank's drift from the others', all ranks get other shares together.
 
     Parameters
     ----------
@@ -153,10 +153,11 @@ class Shares(Displayable):
             if plan.schedule is None:  # nothing keeps the deadline any more: as fast as can be
                 plan = self._planned(fast=True)
             found = self._counts_of(plan)
-            if self._seconds(found) > WORTH * self._seconds(self.counts):
-                found = self.counts
-            else:
+            gained = self._seconds(found) <= WORTH * self._seconds(self.counts)
+            if gained or self._objective != "makespan":
                 self.plan = plan
+            else:
+                found = self.counts
         counts = gathered(found, self._group)[0]
         if counts != self.counts:
             self.changes.append(counts)
