@@ -294,7 +294,8 @@ def write_pairs(ours: Row, peers: Row) -> None:
     pairs_ = Table(
         "adversary_pisa",
         "Task graphs: the worst ratio found for each pair of schedulers of anrg-saga",
-        f"Makespan of the scheduler of the row over that of the column. {about}",
+        f"Makespan of the scheduler of the row over that of the column; {len(ours)} pairs of "
+        f"{len(SCHEDULERS) * (len(SCHEDULERS) - 1)}. {about}",
         ("scheduler", *SCHEDULERS),
         clock="ratios",
     )
@@ -305,9 +306,9 @@ def write_pairs(ours: Row, peers: Row) -> None:
     both = Table(
         "adversary_peer",
         "Task graphs: the search here and that of anrg-saga",
-        f"{about} Of the peer as many problems from the same start by its own annealing "
-        "(temperature 10 to 0.1, factor 0.99), with the makespans that its schedulers state. "
-        "The paper says of its own runs that each scheduler is at least twice as long "
+        f"{len(peers)} pairs. {about} Of the peer as many problems from the same start by its own "
+        "annealing (temperature 10 to 0.1, factor 0.99), with the makespans that its schedulers "
+        "state. The paper says of its own runs that each scheduler is at least twice as long "
         "somewhere, and 10 of 15 at least 5 times.",
         (
             "scheduler",
