@@ -8,7 +8,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-from flwr.app import Array, ArrayRecord, Error, Message, MetricRecord, RecordDict
+from flwr.app import Array, ArrayRecord, Error, Message, MessageType, MetricRecord, RecordDict
 from flwr.serverapp.strategy import FedAvg, Result
 from makespan_flower import MakespanStrategy, reception
 
@@ -37,6 +37,10 @@ class FakeClient:
         content = RecordDict({"arrays": arrays, "metrics": MetricRecord(metrics)})
         return took, Message(content, reply_to=message)
 
+    def evaluate(self, message: Message) -> tuple[float, Message]:
+        metrics = MetricRecord({"num-examples": 1, "accuracy": 0.5})
+        return 0.0, Message(RecordDict({"metrics": metrics}), reply_to=message)
+
 
 class FakeGrid:
     """Holds replies back until the clock has reached them."""
@@ -63,7 +67,8 @@ class FakeGrid:
             names.append(f"message {next(self._names)}")
             message.metadata.__dict__["_message_id"] = names[-1]
             client = self.clients[message.metadata.dst_node_id]
-            took, reply = client.train(message)
+            evaluates = message.metadata.message_type == MessageType.EVALUATE
+            took, reply = (client.evaluate if evaluates else client.train)(message)
             if not client.silent:
                 self.replies[names[-1]] = self.now + took, reply
         return names

@@ -125,7 +125,7 @@ def least_seconds(table: Table, batches: int, rounds: int, budget: float | None 
     A round is a point on the front of time and energy of a partition. The sum of ``rounds`` points
     is at least ``rounds`` times the lower convex envelope of the front, at the mean energy
     (Jensen's inequality). The front is read at deadlines d₀ < d₁ < …: what ends before d₁ ends at
-    d₀ or later, and takes at least the least energy by d₁.
+    d₀ or later, and takes at least the least energy by d₁. Each is proved within ``LIMIT``.
     """
     fastest = solved(table, batches, "time")
     if fastest is None:
