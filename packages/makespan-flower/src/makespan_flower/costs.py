@@ -17,7 +17,7 @@ Stated = Affine | Mapping[int, float] | Callable[[Any], Any]
 ALIKE = 0.25  # of the logarithm: counts that are so near share a point of the line
 NEWEST = 0.3  # the weight of a measurement against the earlier ones of its point
 OLDER = 0.7  # the weight of a point against the one that was measured next
-JUMP = 1.5  # a client that is off by this factor at a known count has changed: all points follow
+JUMP = 1.5  # a client that is off by this factor at a known count has changed: it is learnt anew
 TO_ZERO = 0.01  # how strongly the fixed part of the line is drawn to 0
 
 
@@ -27,10 +27,16 @@ class Cost:
     def __init__(self, stated: Stated | None = None) -> None:
         self.stated, self.level = stated, 1.0
         self.points: dict[int, tuple[float, float]] = {}  # samples and cost, the newest last
+        self.times = 0  # that this client was measured, since it changed
 
     @property
     def known(self) -> bool:
         return self.stated is not None or bool(self.points)
+
+    @property
+    def sure(self) -> bool:
+        """Whether it is stated, or has been measured again."""
+        return self.stated is not None or self.times > 1
 
     def at(self, samples: int) -> float:
         """Return the cost of so many samples, 0 where nothing is known."""
@@ -48,8 +54,9 @@ class Cost:
         at, was = self.points.pop(key, (float(samples), cost))
         ratio = cost * at / (was * samples) if was else 1.0
         if not 1 / JUMP <= ratio <= JUMP:
-            self.points = {each: (x, ratio * y) for each, (x, y) in self.points.items()}
-            at, was = float(samples), cost
+            self.points.clear()
+            at, was, self.times = float(samples), cost, 0
+        self.times += 1
         self.points[key] = at + NEWEST * (samples - at), was + NEWEST * (cost - was)
 
     def of(self, samples: Floats) -> Floats:

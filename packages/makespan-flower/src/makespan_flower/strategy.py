@@ -69,12 +69,8 @@ class MakespanStrategy(Strategy):  # type: ignore[misc]
         The metrics that hold the seconds and the energy of a client. Without ``seconds_key``, the
         server measures the time from message to reply.
     patience
-        The server waits for replies this many times as long as a round was planned to take. Late
-        clients get no share until they reply, and their late replies are not aggregated.
-
-    >>> from flwr.serverapp.strategy import FedAvg
-    >>> MakespanStrategy(FedAvg(), 1600, batch=32, patience=2.0).samples
-    1600
+        A round whose clients have been measured twice waits this many times as long as planned.
+        Late clients get no share until they reply, and their late replies are not aggregated.
     """
 
     strategy: Strategy
@@ -164,7 +160,8 @@ class MakespanStrategy(Strategy):  # type: ignore[misc]
         }
         self._plan = plan if all(map(clients.known, shares)) else None
         if self.patience is not None:
-            self._reception.limit = self._plan and self.patience * self._plan.seconds
+            sure = all(clients[node].seconds.sure for node in shares)
+            self._reception.limit = self.patience * plan.seconds if sure else None
         return shares
 
     def _allowance(self, server_round: int) -> float | None:
