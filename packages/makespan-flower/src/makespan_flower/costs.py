@@ -27,16 +27,10 @@ class Cost:
     def __init__(self, stated: Stated | None = None) -> None:
         self.stated, self.level = stated, 1.0
         self.points: dict[int, tuple[float, float]] = {}  # samples and cost, the newest last
-        self.times = 0  # that this client was measured, since it changed
 
     @property
     def known(self) -> bool:
         return self.stated is not None or bool(self.points)
-
-    @property
-    def sure(self) -> bool:
-        """Whether it is stated, or has been measured again."""
-        return self.stated is not None or self.times > 1
 
     def at(self, samples: int) -> float:
         """Return the cost of so many samples, 0 where nothing is known."""
@@ -55,8 +49,7 @@ class Cost:
         ratio = cost * at / (was * samples) if was else 1.0
         if not 1 / JUMP <= ratio <= JUMP:
             self.points.clear()
-            at, was, self.times = float(samples), cost, 0
-        self.times += 1
+            at, was = float(samples), cost
         self.points[key] = at + NEWEST * (samples - at), was + NEWEST * (cost - was)
 
     def of(self, samples: Floats) -> Floats:

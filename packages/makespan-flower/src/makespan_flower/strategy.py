@@ -69,8 +69,8 @@ class MakespanStrategy(Strategy):  # type: ignore[misc]
         The metrics that hold the seconds and the energy of a client. Without ``seconds_key``, the
         server measures the time from message to reply.
     patience
-        A round whose clients have been measured twice waits this many times as long as planned.
-        Late clients get no share until they reply, and their late replies are not aggregated.
+        A round waits this many times as long as it was planned, or as the last one took. Late
+        clients get no share until they reply, and their late replies are not aggregated.
     """
 
     strategy: Strategy
@@ -160,8 +160,8 @@ class MakespanStrategy(Strategy):  # type: ignore[misc]
         }
         self._plan = plan if all(map(clients.known, shares)) else None
         if self.patience is not None:
-            sure = all(clients[node].seconds.sure for node in shares)
-            self._reception.limit = self.patience * plan.seconds if sure else None
+            longer = max([plan.seconds, *(each.seconds for each in self.history[-1:])])
+            self._reception.limit = self.patience * longer if self._plan else None
         return shares
 
     def _allowance(self, server_round: int) -> float | None:
