@@ -34,7 +34,7 @@ AREAS = {
     "Collectives": "allreduce|collective|mpi|reduction",
     "Independent tasks": "balance|board|experts|fanjul|frangioni",
     "Pipelines": "pipelines",
-    "Dask, other pools, pytest, Snakemake": "dask|pools|pytest|snakemake",
+    "Dask, other pools, pytest, Snakemake, Flower": "dask|flower|pools|pytest|snakemake",
 }
 AREAS["Scale, start-up, studio"] = f"(?!{'|'.join(AREAS.values())})"
 """Of each area the beginnings of its tables' names."""
