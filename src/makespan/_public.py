@@ -81,15 +81,9 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.independent.batching": ("micro_batches",),
         "makespan.independent.experts": ("Placement", "place_experts"),
     },
-    "makespan.partition": {
-        "makespan.partition.model.curves": ("Curve", "Samples"),
-    },
-    "makespan.pipeline": {
-        "makespan.pipeline.formats": ("options_for", "read_layers"),
-    },
-    "makespan.reduction": {
-        "makespan.reduction.notebook": ("estimate", "evaluate"),
-    },
+    "makespan.partition": {"makespan.partition.model.curves": ("Curve", "Samples")},
+    "makespan.pipeline": {"makespan.pipeline.formats": ("options_for", "read_layers")},
+    "makespan.reduction": {"makespan.reduction.notebook": ("estimate", "evaluate")},
     "makespan.taskgraph": {
         "makespan.taskgraph": ("formats",),
         "makespan.taskgraph.generate": ("graphs",),

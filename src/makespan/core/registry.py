@@ -204,10 +204,7 @@ def register(
     complexity: str,
     source: str,
 ) -> Callable[[Run], Run]:
-    """Register the decorated function as a method called ``name`` for problems of ``kind``.
-
-    A method in the folder of its kind, called as its function is, needs to say neither.
-    """
+    """Register a function as a method; in its kind's folder, kind and name can be left out."""
 
     def decorate(run: Run) -> Run:
         called = name or run.__name__.replace("_", "-")

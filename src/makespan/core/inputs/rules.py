@@ -219,10 +219,7 @@ class Mistakes:
         *,
         known: frozenset[str] = frozenset(),
     ) -> np.ndarray:
-        """Return a list of numbers as floats; note every entry that the rule refuses.
-
-        ``known`` holds places whose mistake was noted before.
-        """
+        """Return a list of numbers as floats; note every entry refused, but at places ``known``."""
         plain = plain_floats(values)
         wrong = rule.wrong(list(values) if plain is None else plain).tolist()
         for index in wrong[:SHOWN_PER_COLUMN]:

@@ -93,10 +93,7 @@ ONE_THREAD = dict.fromkeys(
 
 
 def own_folder() -> tempfile.TemporaryDirectory[str]:
-    """Make a folder for the files of processes.
-
-    Raises ExecutionError if the system has no place for one.
-    """
+    """Make a folder for the files of processes, or raise ExecutionError."""
     try:
         return tempfile.TemporaryDirectory(prefix="makespan-")
     except OSError as error:
