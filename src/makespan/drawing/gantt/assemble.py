@@ -78,10 +78,7 @@ def assembled(
 
 
 def busy_first(schedule: Schedule, *, by_start: bool = False) -> Integers:
-    """Return all machines, those that do or receive anything first.
-
-    By index, or with ``by_start`` by the start of what each does or receives first.
-    """
+    """Return all machines, those that do or receive anything first, by index or ``by_start``."""
     first = np.full(len(schedule.machines), np.inf)
     np.minimum.at(first, schedule.machine, schedule.start)
     received = schedule.peer >= 0

@@ -118,10 +118,7 @@ def rows_shown(picture: Picture, max_rows: int) -> list[Row]:
 
 
 def crowd(picture: Picture, count: int, end: float) -> Blocks | None:
-    """Return the blocks of the row for those beyond ``count``: as dark as many are busy.
-
-    Complexity: O(n log n) for n bars.
-    """
+    """Return the blocks of the row for those beyond ``count``: as dark as many are busy."""
     hidden = len(picture.rows) - count
     if hidden <= 0:
         return None
