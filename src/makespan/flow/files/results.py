@@ -32,10 +32,7 @@ ANY_NUMBER = Rule(low=-inf, any_magnitude=True)
 
 
 def result_of(data: Mapping[str, Any], problem_of: Callable[[Any], Problem]) -> Result:
-    """Return the result that stands in a file's contents; ``problem_of`` reads its problem.
-
-    Raises InputError with every mistake found.
-    """
+    """Return the result in a file's contents, or raise InputError with every mistake found."""
     mistakes = Mistakes()
     _known_keys(mistakes, "", data, KEYS)
     problem = _problem(mistakes, data, problem_of)
