@@ -61,10 +61,7 @@ A_CHUNK = "O(workers) a chunk"
 
 
 def planned(make: Callable[..., policies.Policy]) -> Callable[..., Solution]:
-    """Return the method that plans the chunks of a policy's run without errors.
-
-    Its options, and what is said of it, are the policy's.
-    """
+    """Return the method that plans the chunks of a policy's run without errors."""
 
     @wraps(make, assigned=("__name__", "__doc__"))
     def method(problem: DivisibleLoad, control: Control, **options: Any) -> Solution:

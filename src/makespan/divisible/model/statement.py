@@ -52,10 +52,7 @@ class Statement:
 
     @property
     def star(self) -> Star:
-        """The platform, where it is a star.
-
-        Raises TypeError if it is not: a method that asks for a star has to need one.
-        """
+        """The platform, where it is a star; a TypeError where it is not."""
         if not isinstance(self.platform, Star):
             raise TypeError(f"the platform is not a star: {self.platform.IS}")
         return self.platform

@@ -14,10 +14,7 @@ from makespan.divisible.referee.reading import NONE, Reading
 
 
 def sources_violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation]:
-    """Yield everything in ``schedule`` that breaks the statement of a problem of several sources.
-
-    Complexity: O(rows log rows), vectorised.
-    """
+    """Yield everything that breaks a problem of several sources; O(rows log rows), vectorised."""
     reading = Reading.of(problem, schedule)
     for rule in RULES:
         yield from rule(reading)

@@ -147,10 +147,7 @@ def claim_sparse(workers: int) -> None:
 
 
 def solve_sparse(terms: Terms, orders: Orders, control: Control) -> tuple[Answer, Floats, float]:
-    """Solve the programme for one pair of orders in O(n) entries: for many workers.
-
-    Returns what HiGHS says, the load of each worker and that of the master.
-    """
+    """Solve for one pair of orders in O(n) entries; return the answer, the loads, the master's."""
     sequence = TransferSequence(worker=orders.send, transfers=tuple(orders.transfers.tolist()))
     built = TransferProgramme(terms, sequence, own=orders.own and terms.own is not None)
     answer = built.programme.solve(control)

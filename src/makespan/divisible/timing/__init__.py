@@ -130,10 +130,7 @@ def matched(problem: DivisibleLoad, schedule: Schedule) -> tuple[DivisibleLoad, 
 
 
 def _returned(problem: DivisibleLoad, plan: Plan) -> Integers:
-    """Return the chunks whose results return, in that order.
-
-    Returns that last no time tie, and are told apart by their rows.
-    """
+    """Return the chunks whose results return, in that order; ties by their rows."""
     if not problem.has_returns:
         return NO_CHUNKS
     if plan.transfers is None:
