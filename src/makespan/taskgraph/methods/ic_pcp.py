@@ -128,10 +128,7 @@ class _Paths:
         return float(self.end[source] + fixed[origin, machine] + per_unit[origin, machine] * size)
 
     def behind(self, task: int) -> list[int]:
-        """Return the partial critical path that ends before a task, its first task first.
-
-        The critical parent is the one whose data arrive last, of those without a machine.
-        """
+        """Return the partial critical path before a task, by the latest data of the unassigned."""
         path: list[int] = []
         while True:
             if task == EXIT:

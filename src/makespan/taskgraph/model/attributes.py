@@ -74,10 +74,7 @@ Entry = Mapping[str, Found]
 
 
 class Column:
-    """Works of nodes, or sizes of edges, and what was noted while they were read.
-
-    ``place`` says where a value stands, from its ``where`` and its key.
-    """
+    """Works of nodes, or sizes of edges, the ``place`` of a value, and what was noted of them."""
 
     def __init__(self, quantity: Quantity, place: Callable[[Any, str], str]) -> None:
         self.quantity = quantity

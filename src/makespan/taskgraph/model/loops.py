@@ -19,10 +19,7 @@ graph_loop = loop(pays_from=PAYS_FROM, loaded_from=LOADED_FROM)
 
 @graph_loop
 def topological(first_out, target, waiting, order):  # type: ignore[no-untyped-def]
-    """Write a topological order (first ready, first out); return how many tasks it holds.
-
-    ``waiting`` holds the number of predecessors of each task, and is used up.
-    """
+    """Write a topological order, using ``waiting`` up; return how many tasks it holds."""
     tail = 0
     for task in range(len(order)):
         if waiting[task] == 0:
