@@ -136,10 +136,7 @@ def directed(problem: Reduction, *, back: bool, least: float | None) -> tuple[Di
 
 
 def without_shared(ways: Directed, shared: Any) -> Bools:
-    """Return the groups of machines, a row each, that reach each other without a shared link.
-
-    One of all machines where some do in one direction only.
-    """
+    """Return the groups of machines, a row each, that reach each other without a shared link."""
     count = len(ways.seconds)
     if not shared.shape[2]:
         return np.ones((1, count), dtype=bool)

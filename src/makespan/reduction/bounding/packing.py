@@ -213,10 +213,7 @@ class _Programme(Amounts):
 
 
 class _BothWays(_Programme):
-    """The linear programme of an all-reduce: each segment is complete on some machine first.
-
-    In reversed time trees lead from there to all others, then trees from all others to there.
-    """
+    """The linear programme of an all-reduce: trees to where each segment is whole, and back."""
 
     def __init__(self, problem: Reduction) -> None:
         count = len(problem.machines)

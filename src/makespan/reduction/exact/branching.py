@@ -241,10 +241,7 @@ def has_double(hold, now, prepare, segment):
 def list_choices(
     now, deadline, latency, transfer, prepare, hold, unit, out_port, in_port, choices
 ):  # fmt: skip
-    """List the copies that can be added to a state, by start, then holders; return how many.
-
-    Of machines, and of segments, that are alike only the first is taken.
-    """
+    """List the copies that can be added to a state, but for those alike; return how many."""
     machines, segments = hold.shape
     length = latency + transfer
     count = 0

@@ -27,10 +27,7 @@ from makespan.reduction.heuristics.rarest_first_phases import (
 
 
 class Ways(NamedTuple):
-    """What copies cost, and the ports and links that they take.
-
-    Columns of :func:`broadcast_rarest_first`; None for links and ports stands for the common case.
-    """
+    """What copies cost, and the ports and links that they take, None for the common case."""
 
     latency: Any  # (sender, receiver), or 1 × 1 for equal pairs
     transfer: Any  # the same; below 0 where a link is missing

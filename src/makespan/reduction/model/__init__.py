@@ -114,10 +114,7 @@ def homes_of(statement: Statement, links: Bools | None) -> Bools:
 def unreachable(
     statement: Statement, links: Bools, machines: Sequence[str]
 ) -> Iterator[tuple[int, str]]:
-    """Yield a segment of each sort that can't be done, and why.
-
-    Complexity: O(n²) for each different pair of ends, where everything can be done.
-    """
+    """Yield a segment of each sort that can't be done, and why; O(n²) for each pair of ends."""
     before, after, combining = statement
     if _all_do(statement, links):
         return
