@@ -19,10 +19,7 @@ SHOWN_TASKS = 12
 
 
 def answer(problem: IndependentTasks, schedule: Schedule) -> dict[str, Any]:
-    """Return the machine, start and end of each task, or with preemption the pieces.
-
-    Pieces are in the order of tasks, then of starts.
-    """
+    """Return machine, start and end of each task, or its pieces by their starts if preemptive."""
     schedule = schedule.renamed(problem.machines)
     if problem.preemptive:
         return {"pieces": _pieces(problem, schedule)}

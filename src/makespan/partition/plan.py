@@ -41,10 +41,7 @@ def plan(
     details: Mapping[str, Any] | None = None,
     **parts: Any,
 ) -> Solution:
-    """Return the solution that takes ``entries[i]`` of the table for resource i.
-
-    The other ``parts`` are those of a :class:`Solution`.
-    """
+    """Return the solution of ``entries[i]`` for resource i, with its other ``parts``."""
     choices = problem.choices
     return Solution(
         schedule=timed(problem, choices.table.counts_at(entries)),

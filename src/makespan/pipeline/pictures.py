@@ -36,10 +36,7 @@ MOST_BOXES = 60
 
 
 def picture(problem: Pipeline, schedule: Schedule) -> Picture:
-    """Return three lanes for each machine in use, in the order of the intervals, then idle ones.
-
-    On a bar stands its data set; beside a machine, which stages it takes.
-    """
+    """Return three lanes of data sets for each machine in use, by interval, and then idle ones."""
     schedule = schedule.renamed(problem.machines)
     mapping = mapping_of(problem, schedule)
     used = mapping.machines

@@ -31,10 +31,7 @@ class _Way(NamedTuple):
 
 
 def violations(problem: Pipeline, schedule: Schedule) -> Iterator[Violation]:
-    """Yield everything in which ``schedule`` breaks the statement.
-
-    Complexity: O(rows log rows), vectorised.
-    """
+    """Yield everything in which ``schedule`` breaks the statement, in O(rows log rows)."""
     schedule = schedule.renamed(problem.machines)
     found = list(_misplaced(problem, schedule))
     yield from found

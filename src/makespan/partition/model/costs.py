@@ -126,10 +126,7 @@ def build(given: Sequence[Given], tasks: int, mistakes: Mistakes) -> Table | Cur
 
 
 def tabulate(curves: Curves, tasks: int) -> Table:
-    """Return the table of curves up to ``tasks``.
-
-    Raises TooLarge if it would take too much memory.
-    """
+    """Return the table of curves up to ``tasks``; raise TooLarge if memory is too small for it."""
     entries = curves.size(tasks)
     claim(BYTES * entries, f"a table of {entries:,} costs")
     rows = [

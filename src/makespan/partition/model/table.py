@@ -111,10 +111,7 @@ class Table:
         return _at(self.energies, self.entries_of(amounts))
 
     def window(self, tasks: int) -> tuple[Integers, Integers]:
-        """Return where the entries of each row that ``tasks`` and the limits allow lie.
-
-        Infinite entries at either end are left out; a row without allowed counts is empty.
-        """
+        """Return where the entries that ``tasks`` and limits allow lie, without infinite ends."""
         lower = np.maximum(self.lower, 0)
         upper = np.minimum(self.upper, tasks)
         if self.counts is None:
