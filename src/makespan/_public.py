@@ -3,8 +3,6 @@
 What is imported from elsewhere may change from one version to the next.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from importlib import import_module

@@ -1,7 +1,5 @@
 """What commands for clusters share: a scheduler, a function, data, results; MPI by its name."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator

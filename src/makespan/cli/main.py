@@ -1,7 +1,5 @@
 """The entrance: which commands there are, and what becomes of errors."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

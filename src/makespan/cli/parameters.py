@@ -1,7 +1,5 @@
 """What the commands' parameters have in common."""
 
-from __future__ import annotations
-
 import logging
 import math
 import re

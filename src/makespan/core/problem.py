@@ -1,7 +1,5 @@
 """What every problem has in common."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import fields

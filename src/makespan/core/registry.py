@@ -1,7 +1,5 @@
 """The register of methods: what exists, what it needs, what it proves."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

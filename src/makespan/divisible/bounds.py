@@ -1,7 +1,5 @@
 """Lower bounds for divisible loads on stars."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What methods for divisible loads need of a problem."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

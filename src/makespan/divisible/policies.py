@@ -4,8 +4,6 @@ A policy is a few chunks that are sent first, and a rule for the rest. Its nomin
 everything takes as long as predicted, is a plan; its simulation decides anew in every run.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

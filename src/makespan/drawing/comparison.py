@@ -1,7 +1,5 @@
 """Methods side by side as bars: what each reached, and how often it was near the best."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """``auto``: the methods of a kind in turn, until one proves its plan; the best is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache

@@ -1,7 +1,5 @@
 """result or schedule → what a picture of it shows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Result → what programs read."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

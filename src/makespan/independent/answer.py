@@ -4,8 +4,6 @@ A task of duration 0 that is there at 0 has no row in a schedule: it is shown on
 where it takes no time, from 0 to 0. With preemption it has no piece.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

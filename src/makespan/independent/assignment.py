@@ -1,7 +1,5 @@
 """Machines that differ: plans of given machines, the programme of all, and its Lagrangean bound."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

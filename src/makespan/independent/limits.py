@@ -1,7 +1,5 @@
 """Limits on machines, as searches need them: numbers of tasks, and what sizes add up to."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan import balance

@@ -1,7 +1,5 @@
 """The rules behind list scheduling and first fit: to the machine free first, or with room first."""
 
-from __future__ import annotations
-
 import heapq
 
 import numpy as np

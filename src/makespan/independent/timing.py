@@ -5,8 +5,6 @@ preemption the machines do not meet, so each runs its tasks back to back, or whe
 with it, a piece also waits for the end of its task's earlier piece.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Chosen entries → a solution."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

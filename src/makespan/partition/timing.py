@@ -1,7 +1,5 @@
 """Decisions → start times: every resource starts at 0."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers

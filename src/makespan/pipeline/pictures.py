@@ -1,7 +1,5 @@
 """What pictures of a pipeline show: data sets on machines, and who takes which stages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping as Table
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ Times are compared to within 1e-9 of the makespan, memory and limits to within 1
 allowed. Idle time is legal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

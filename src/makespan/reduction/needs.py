@@ -1,7 +1,5 @@
 """What methods for reductions need of a problem."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The copies of tasks in a plan with duplication, and from where each has its inputs."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

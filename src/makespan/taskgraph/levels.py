@@ -1,7 +1,5 @@
 """Weights of tasks and edges, the longest paths that follow from them, and the earliest starts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from heapq import heappop, heappush
 

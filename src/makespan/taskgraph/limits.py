@@ -1,7 +1,5 @@
 """Limits that plans keep or miss: deadlines and the budget; and what plans cost."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -18,8 +18,6 @@ improvement"). What follows from the assumption that a plan ends by ``until``:
    have to do, or what crosses on its way into or out of a machine takes longer than there is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from operator import add
 from typing import NamedTuple

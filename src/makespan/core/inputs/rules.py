@@ -4,8 +4,6 @@ The model that holds the number, the form that reads it from files, and the JSON
 files all take the range from the same :class:`Rule`, which stands next to the model.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import sys

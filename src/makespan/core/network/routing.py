@@ -1,7 +1,5 @@
 """Routes: shortest by number of hops, ties by lowest index."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Processes of this machine that do what they are told, and may die."""
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import os

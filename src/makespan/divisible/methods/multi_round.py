@@ -1,7 +1,5 @@
 """Many rounds: the recursion on equal workers, and round-robin, then search, on any star."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

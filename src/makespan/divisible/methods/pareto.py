@@ -1,7 +1,5 @@
 """The front of makespan and price."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, NamedTuple
 

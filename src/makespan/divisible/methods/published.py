@@ -1,7 +1,5 @@
 """Methods kept for comparison and teaching, which ``auto`` never picks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any

@@ -1,7 +1,5 @@
 """Loads that lie at several sources: the flows of a bound in turn, a search, and a proof."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

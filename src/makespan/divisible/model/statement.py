@@ -1,7 +1,5 @@
 """What a divisible load problem states, and all that may be wrong with it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """The search over ordered subsets: layer by layer, one worker more in each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plans of one round: of linear stars and of chosen loads, and what deadlines leave of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Rates of linear stars, lower bounds without a solver, and scales for a solver's numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

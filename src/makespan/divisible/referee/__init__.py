@@ -5,8 +5,6 @@ rule is a function from a :class:`Reading` to violations. Times are compared to 
 the makespan, amounts to within 1e-9 of the load. Idle time is legal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The rules of several sources: who sends, what it holds, and the ports of both ends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

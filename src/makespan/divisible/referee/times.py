@@ -1,7 +1,5 @@
 """Rules on times: durations, precedence, releases and deadlines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -9,8 +9,6 @@ returns from its own on fit into T; with one port so do all sends and returns to
 The load is placed in the least T, or the most load by a given T.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

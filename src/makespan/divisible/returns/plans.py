@@ -1,7 +1,5 @@
 """One round with returns: from a search over orders to a solution."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

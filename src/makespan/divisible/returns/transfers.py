@@ -3,8 +3,6 @@
 Where a worker can't compute while it receives, when it does is decided, too.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -12,8 +12,6 @@ Casanova 2003, eqs. 11 to 13, state this for equal workers; it holds as well for
 All of this works on floats and on fractions alike; long sequences of floats are compiled.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Workers behind links of their own: what each does alone, and what shared limits leave them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ What a sequence is worth is when its chain ends (:mod:`makespan.divisible.rounds
 whose chain has a negative chunk is repaired by dropping that chunk, or given up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

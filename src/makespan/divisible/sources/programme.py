@@ -13,8 +13,6 @@ Source: the linear programme of Wong, Yu, Veeravalli and Robertazzi 2003 for giv
 latencies and the choices of Benoit 2016.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations

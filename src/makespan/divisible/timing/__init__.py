@@ -5,8 +5,6 @@ it needs (the port, the link, the worker) and the activity it builds on (send â†
 has ended. The result is the earliest schedule with these orders.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -8,8 +8,6 @@ least ``C/most`` for each unit, most being what its subtree does by T. So the pl
 of a linear tree of these costs, whose best is known (equivalent processors).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -18,8 +18,6 @@ Source: Lagrange relaxation of a machine's time, as in time-indexed scheduling (
 C. Hurkens and M. Savelsbergh, INFORMS Journal on Computing 12, 2000), one node after another.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers

@@ -9,8 +9,6 @@ the fixed costs: a share more of the load is worth that share of the makespan, a
 to have as much less of all fixed costs. Of the most load by a deadline the same holds with that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace

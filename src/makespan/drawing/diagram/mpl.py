@@ -1,7 +1,5 @@
 """Diagrams → matplotlib."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, Unpack

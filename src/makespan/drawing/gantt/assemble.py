@@ -1,7 +1,5 @@
 """What a kind says of its schedule → rows and bars."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What is too small to be seen, merged: narrow bars into blocks, further machines into one row."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Values of the same keys stand beside each other.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

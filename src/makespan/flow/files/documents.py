@@ -1,7 +1,5 @@
 """Files → what they hold, by their suffix or by their first words."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

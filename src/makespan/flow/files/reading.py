@@ -1,7 +1,5 @@
 """Files → whatever they hold."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """The contents of a result's file → the result, with every mistake in it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from math import inf, isnan
 from typing import Any

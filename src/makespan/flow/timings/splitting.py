@@ -1,7 +1,5 @@
 """Seconds of tests → shards that end nearly together, the same in every process."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The level algorithm, the optimum with preemption on identical and uniform machines."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Two machines at a time: tasks change places, or all are shared out evenly."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

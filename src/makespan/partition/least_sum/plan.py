@@ -1,7 +1,5 @@
 """The frame of methods that search a table: target, search, explanation, a plan that is late."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace

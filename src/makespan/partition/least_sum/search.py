@@ -10,8 +10,6 @@ that is at most g. The core grows until it does.
 Source: after Pisinger 1995, with an equality in place of the capacity.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Methods of Pilla 2021 and 2022, for comparison: the table of totals, OLAR and MarIn."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a table allows up to the number of tasks, and what one pass over it found out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

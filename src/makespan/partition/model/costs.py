@@ -4,8 +4,6 @@ Arrays, ragged rows, ``{count: cost}``, affine costs, functions and samples. Eve
 noted with its place; the entries themselves are checked later, in one pass over the table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

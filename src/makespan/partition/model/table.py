@@ -1,7 +1,5 @@
 """Cost tables: one flat array of values, and where each resource's row lies in it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias

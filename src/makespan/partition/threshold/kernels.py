@@ -6,8 +6,6 @@ whose costs are within the limit (as bit patterns), and whose counts differ from
 ``counts`` is empty, rows are contiguous.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

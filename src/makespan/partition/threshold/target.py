@@ -1,7 +1,5 @@
 """How many tasks are to be split under which limit, and why that may be impossible."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

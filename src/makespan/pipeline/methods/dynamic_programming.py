@@ -1,7 +1,5 @@
 """The optimum: labels of the first stages, for any objective and limits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How long a segment takes at least from machine to machine."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats

@@ -8,8 +8,6 @@ Source: Zhao et al. 2024, "ForestColl": the bottleneck cut bounds the time of a
 collective; there of links alone, without latencies.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any, NamedTuple
 

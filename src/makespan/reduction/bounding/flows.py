@@ -8,8 +8,6 @@ Source: Legrand, Marchal and Robert 2005, "Optimizing the steady-state throughpu
 reduce operations on heterogeneous platforms"; here with latencies.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from functools import lru_cache
 from typing import Any

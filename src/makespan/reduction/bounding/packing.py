@@ -10,8 +10,6 @@ Sources: Edmonds 1973, "Edge-disjoint branchings"; Beaumont, Legrand, Marchal an
 "Pipelining broadcasts on heterogeneous platforms"; Zhao et al. 2024, "ForestColl".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple

@@ -7,8 +7,6 @@ is added first. Machines that look alike are interchangeable, and so are segment
 before are recognised.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.jit import kernel, part

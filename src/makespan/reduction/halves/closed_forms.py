@@ -1,7 +1,5 @@
 """Closed forms: circulant graphs, the growth of one segment, rings, doubling and straight sends."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import ceil

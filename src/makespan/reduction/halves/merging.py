@@ -3,8 +3,6 @@
 On the root: a reduction and a broadcast. Dealt out: a reduce-scatter and an all-gather.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Rarest-first greedy with restarts and local search."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The trees that message-passing libraries use, pipelined over the segments: a method each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The loop that copies segments while ports are free of what is planned already."""
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
 
 import numpy as np

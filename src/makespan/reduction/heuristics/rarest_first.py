@@ -4,8 +4,6 @@ A reduction is planned as the broadcast that it is in reversed time, in which a 
 ``prepare`` per copy.
 """
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Copies in rounds: those that are in the way are taken out, and placed again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """What every machine holds before and must hold after, and who reaches whom over links."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 

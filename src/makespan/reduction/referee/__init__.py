@@ -5,8 +5,6 @@ takes no time: on a port or a unit it may stand where another activity begins or
 order is then kept to, but not in its midst.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Times of tasks whose machines and order are known, and plans that are there at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -8,8 +8,6 @@ these, and ``until`` when there are any, so that blocks are looked at only where
 task.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

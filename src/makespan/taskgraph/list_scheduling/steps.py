@@ -1,7 +1,5 @@
 """Steps of methods that place tasks, one after another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

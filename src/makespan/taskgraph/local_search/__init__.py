@@ -1,7 +1,5 @@
 """Local search: moves of tasks, and large graphs planned from their ends and forwards again."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Local search where transfers wait for links, ports or machines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Methods that follow the critical path: CPOP and MCP."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control

@@ -1,7 +1,5 @@
 """IC-PCP: partial critical paths, each on the cheapest machine that ends it in time."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control

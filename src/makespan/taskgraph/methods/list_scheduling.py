@@ -1,7 +1,5 @@
 """List scheduling: the ready task of highest priority goes to a free machine, or to any."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ Nothing is assumed in silence: a value that is not a number is a mistake, a grap
 stand under names that are not known is refused, and what is missing or not read is noted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

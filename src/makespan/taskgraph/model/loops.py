@@ -6,8 +6,6 @@ of a machine stand from ``first_core[machine]`` on. Where tasks are rigid, some 
 then the times of a machine's cores are in their order, and a task takes the first ones.
 """
 
-from __future__ import annotations
-
 from makespan.core.numeric.jit import loop, part
 
 PAYS_FROM = 2_000_000  # elementary steps from which loading a compiler pays off

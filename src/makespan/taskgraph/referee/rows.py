@@ -1,7 +1,5 @@
 """What the rules for plans with and without copies have in common."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
