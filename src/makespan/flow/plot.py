@@ -220,22 +220,17 @@ def plot(
 def svg(
     thing: Result | Schedule | Problem,
     *,
-    view: str | None = None,
-    problem: Problem | None = None,
-    title: str | None = None,
-    by: str | None = None,
-    fold: bool = False,
     max_rows: int = MAX_ROWS,
     legend: bool = True,
     width: float | None = None,
     landscape: bool = False,
+    **asked: Any,
 ) -> str:
     """Return a picture as an SVG element, ``width`` pixels wide.
 
-    ``landscape`` puts the layers of a graph side by side. The other parameters are those of
-    :func:`plot`.
+    ``landscape`` puts the layers of a graph side by side; what is ``asked`` is as for :func:`plot`.
     """
-    drawn = drawing(thing, view, problem=problem, title=title, by=by, fold=fold)
+    drawn = drawing(thing, **asked)
     drawn = replace(drawn, landscape=landscape) if isinstance(drawn, Diagram) else drawn
     return as_svg(drawn, width=width, max_rows=_checked_rows(max_rows), legend=legend)
 

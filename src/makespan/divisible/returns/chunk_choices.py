@@ -313,8 +313,13 @@ class ChunkChoices:
         self.works = self.work[0].sum(axis=0) + self.rest_work[0]
 
     def _work(self, used: Floats, amount: Floats, over: Integers) -> Floats:
-        fluid = self.fluid
-        for level, there in enumerate(self.terms.beyond.there & ~fluid):
+        """Return the times of computing chunks, by all variables, and bound what is beyond sizes.
+
+        ``used``, ``amount``: tables (..., workers, variables): how many chunks there are, and what
+        they hold; ``over`` are the variables of what is beyond each size, (levels, ..., workers).
+        """
+        # chunks of a fluid worker are as small as one likes: nothing is beyond
+        for level, there in enumerate(self.terms.beyond.there & ~self.fluid):
             size = self.terms.beyond.above[level, there, np.newaxis]
             rows = amount - np.eye(amount.shape[-1])[over[level]]
             rows = rows[..., there, :] - size * used[..., there, :]
