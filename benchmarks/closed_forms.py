@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.table import Table, cpu_seconds, ratio
 from makespan import DivisibleLoad, Star, check, solve
 from makespan.core.numeric.arrays import Floats
-from makespan.divisible.rates.shares import equal_finish_shares
+from makespan.divisible.rates.quick import equal_finish_shares
 
 REPEAT = 20
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from makespan import Affine, DivisibleLoad, Star, Worker, read_problem, solve
-from makespan.divisible.rates.shares import equal_finish_shares
+from makespan.divisible.rates.quick import equal_finish_shares
 
 RUNS = json.loads((Path(__file__).parent / "cases" / "measured.json").read_text(encoding="utf-8"))[
     "runs"

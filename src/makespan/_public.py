@@ -3,8 +3,6 @@
 What is imported from elsewhere may change from one version to the next.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -81,15 +79,9 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.independent.batching": ("micro_batches",),
         "makespan.independent.experts": ("Placement", "place_experts"),
     },
-    "makespan.partition": {
-        "makespan.partition.model.curves": ("Curve", "Samples"),
-    },
-    "makespan.pipeline": {
-        "makespan.pipeline.formats": ("options_for", "read_layers"),
-    },
-    "makespan.reduction": {
-        "makespan.reduction.notebook": ("estimate", "evaluate"),
-    },
+    "makespan.partition": {"makespan.partition.model.curves": ("Curve", "Samples")},
+    "makespan.pipeline": {"makespan.pipeline.formats": ("options_for", "read_layers")},
+    "makespan.reduction": {"makespan.reduction.notebook": ("estimate", "evaluate")},
     "makespan.taskgraph": {
         "makespan.taskgraph": ("formats",),
         "makespan.taskgraph.generate": ("graphs",),

@@ -11,7 +11,7 @@ from makespan import DivisibleLoad, Star, solve
 from makespan.core.errors import TooLarge
 from makespan.divisible.one_round import subsets
 from makespan.divisible.one_round.ending_together import AffineCosts
-from makespan.divisible.rates.shares import equal_finish_shares
+from makespan.divisible.rates.quick import equal_finish_shares
 
 
 def test_what_takes_too_much_memory_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -279,10 +279,7 @@ def _watched(
     in_seconds: Callable[[float], float] | None,
     enough: Callable[[float, float], bool] | None,
 ) -> tuple[Any, float | None]:
-    """Solve in another thread; poll the clock and report progress in this one.
-
-    Returns the status and the last bound that was told.
-    """
+    """Solve in another thread, with clock and progress in this one; return status and bound."""
     cp_model = library()
     latest: dict[str, float] = {}
 

@@ -83,10 +83,7 @@ class Programme:
         upper: ArrayLike = math.inf,
         integer: bool = False,
     ) -> Integers:
-        """Add variables and return their indices; ``cost`` is their share of the objective.
-
-        Integer variables get the whole numbers within their bounds.
-        """
+        """Add variables, of ``cost``, integer ones in whole bounds, and return their indices."""
         self._claim(count, 0)
         if integer:
             lower, upper = _whole(lower, upper)
@@ -105,10 +102,7 @@ class Programme:
         low: float = -math.inf,
         high: float = math.inf,
     ) -> None:
-        """Add the constraint ``low <= sum(values * variables[indices]) <= high``.
-
-        An index may stand more than once: its values are added up.
-        """
+        """Add ``low <= sum(values * variables[indices]) <= high``; values of one index add up."""
         index = np.atleast_1d(np.asarray(indices, dtype=np.int64))
         value = np.broadcast_to(np.asarray(values, np.float64), index.shape)
         once, place = np.unique(index, return_inverse=True)

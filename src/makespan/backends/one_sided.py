@@ -8,8 +8,6 @@ programme's own optimum, too, has a pair of that side.
 Source: Golshtein 1972, theorem on the marginal values of a convex programme.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Linear programmes that HiGHS solves again and again: with other numbers, or with more rows."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

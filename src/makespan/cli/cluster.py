@@ -1,7 +1,5 @@
 """What commands for clusters share: a scheduler, a function, data, results; MPI by its name."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -39,10 +37,7 @@ batched = click.option(
 
 
 def find_function(name: str) -> Callable[[Any], Any]:
-    """Return the function called ``package.module:name``; the current folder is searched, too.
-
-    Raises InputError if there is none.
-    """
+    """Find the function ``package.module:name``, also in the current folder; else InputError."""
     from importlib import import_module
 
     module, colon, attribute = name.partition(":")
@@ -94,10 +89,7 @@ def read_data(path: str) -> Any:
 
 
 def write_results(results: Any, path: str) -> None:
-    """Write the results of a run, as ``.json`` or ``.npy``.
-
-    Raises FileError if the file can't hold or get them.
-    """
+    """Write the results of a run, as ``.json`` or ``.npy``, or raise FileError."""
     from io import BytesIO
 
     import numpy as np
@@ -125,10 +117,7 @@ def _plain(value: Any) -> Any:
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """Give a client of the scheduler.
-
-    Raises InputError if that is not an address; ExecutionError if it does not answer.
-    """
+    """Give a client of the scheduler, or raise InputError or, without an answer, ExecutionError."""
     package = optional("distributed")
     if not address.rpartition(":")[2].isdigit():
         raise InputError(f"--scheduler: {address!r} is not of the form tcp://HOST:PORT")

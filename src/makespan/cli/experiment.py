@@ -1,7 +1,5 @@
 """Experiments on the command line: ``compare`` with seeds, with processes, or of a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The entrance: which commands there are, and what becomes of errors."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -14,18 +12,9 @@ from typing import Any
 import click
 
 from makespan._version import __version__
+from makespan.cli import process
 from makespan.cli.commands import SHARED
 from makespan.cli.parameters import with_common
-from makespan.cli.process import (
-    CHECK_FAILED,
-    DONE,
-    INTERNAL,
-    INTERRUPTED,
-    USAGE,
-    forget_stdout,
-    interrupted_code,
-    is_interrupt,
-)
 from makespan.core.errors import MakespanError, plain
 from makespan.core.inputs.files import file_fault
 from makespan.core.inputs.suggest import did_you_mean
@@ -131,36 +120,36 @@ def _run(arguments: Sequence[str], debug: bool) -> int:
         code = cli.main(list(arguments), prog_name="makespan", standalone_mode=False)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # click turns the former into the latter
-        forget_stdout()
-        return DONE
+        process.forget_stdout()
+        return process.DONE
     except click.ClickException as error:
         _usage_error(error)
-        return USAGE
+        return process.USAGE
     except (KeyboardInterrupt, click.Abort):
         return _interrupted()
     except InvalidSchedule as error:
         if error.planned:
-            return _failure(error, debug, INTERNAL, f"internal error: {error}")
-        return _failure(error, debug, CHECK_FAILED, f"error: {error}")
+            return _failure(error, debug, process.INTERNAL, f"internal error: {error}")
+        return _failure(error, debug, process.CHECK_FAILED, f"error: {error}")
     except MakespanError as error:
-        return _failure(error, debug, USAGE, f"error: {error}")
+        return _failure(error, debug, process.USAGE, f"error: {error}")
     except Exception as error:
-        if is_interrupt(error):
+        if process.is_interrupt(error):
             return _interrupted()
         if isinstance(error, OSError) and _is_of_stdout(error):
-            forget_stdout()
+            process.forget_stdout()
             fault = f"error: standard output: {file_fault(error, 'written')}"
-            return _failure(error, debug, USAGE, fault)
+            return _failure(error, debug, process.USAGE, fault)
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return _failure(error, debug, INTERNAL, f"internal error: {what}")
-    if code == INTERRUPTED:
-        return interrupted_code()
-    return code if isinstance(code, int) else DONE
+        return _failure(error, debug, process.INTERNAL, f"internal error: {what}")
+    if code == process.INTERRUPTED:
+        return process.interrupted_code()
+    return code if isinstance(code, int) else process.DONE
 
 
 def _interrupted() -> int:
     _tell("interrupted")
-    return interrupted_code()
+    return process.interrupted_code()
 
 
 def _is_of_stdout(error: OSError) -> bool:
@@ -173,7 +162,7 @@ def _failure(error: Exception, debug: bool, code: int, message: str) -> int:
         import traceback
 
         traceback.print_exception(error)
-    elif code == INTERNAL:
+    elif code == process.INTERNAL:
         message += "\nrun 'makespan --debug ...' to see where"
     _tell(message)
     return code

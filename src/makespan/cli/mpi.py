@@ -1,7 +1,5 @@
 """The commands run and calibrate with ``--mpi``, started on every rank by mpiexec."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """What the commands' parameters have in common."""
 
-from __future__ import annotations
-
 import logging
 import math
 import re
@@ -230,10 +228,7 @@ def print_json(data: Any) -> None:
 
 
 def print_text(text: str, *, wrap: bool = False) -> None:
-    """Print text on stdout, with what the terminal can't show replaced.
-
-    What people read is wrapped there.
-    """
+    """Print text on stdout, wrapped for people, with what the terminal can't show replaced."""
     _make_room()
     encoding = sys.stdout.encoding or "utf-8"
     text = plain(text)

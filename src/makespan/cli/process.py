@@ -1,7 +1,5 @@
 """What the process does whatever the command: exit codes, streams, signals, lean short runs."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

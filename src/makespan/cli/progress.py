@@ -47,10 +47,7 @@ class ProgressLine:
 
     @contextmanager
     def shown(self) -> Iterator[ProgressLine]:
-        """Show the line while something is done that may take long; nothing off a terminal.
-
-        What is compiled at the first use is shown, too.
-        """
+        """Show the line, and what is compiled first, while something runs; only on a terminal."""
         if is_quiet() or not sys.stderr.isatty():
             yield self
             return

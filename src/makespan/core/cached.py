@@ -1,7 +1,5 @@
 """A property that is worked out once, without a lock."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar, overload
 

@@ -111,11 +111,7 @@ class MakespanError(Exception):
 
 
 class Mistake(NamedTuple):
-    """One thing that is wrong in what was given.
-
-    ``place`` is a path such as ``platform.workers[2].send.per_unit``; ``message`` says what was
-    found there and what is allowed.
-    """
+    """One thing that is wrong: its ``place``, such as ``platform.load``, and what is allowed."""
 
     place: str
     message: str

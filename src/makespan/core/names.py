@@ -1,7 +1,5 @@
 """Names of machines, generated where a million of them were never written down."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import overload
 

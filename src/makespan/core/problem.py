@@ -1,17 +1,12 @@
 """What every problem has in common."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
 from makespan.core.display import Displayable, Table, counted
-from makespan.core.renderers import renderers
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from makespan.core.renderers import Axes, renderers
 
 SHOWN = 20_000  # machines, tasks and edges up to which a notebook shows what a problem is made of
 DRAWN = 1_000  # and up to which it shows a picture

@@ -1,7 +1,5 @@
 """The register of methods: what exists, what it needs, what it proves."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -204,10 +202,7 @@ def register(
     complexity: str,
     source: str,
 ) -> Callable[[Run], Run]:
-    """Register the decorated function as a method called ``name`` for problems of ``kind``.
-
-    A method in the folder of its kind, called as its function is, needs to say neither.
-    """
+    """Register a function as a method; in its kind's folder, kind and name can be left out."""
 
     def decorate(run: Run) -> Run:
         called = name or run.__name__.replace("_", "-")

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes  # noqa: PLC0414 - others take it from here
+else:
+    Axes = Any  # importing matplotlib waits until something is drawn
 
 
 class Renderers(Protocol):

@@ -155,10 +155,7 @@ NUMBERS_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The decisions of a plan: when it ends for factors on the durations of its rows.
-
-    ``end``: takes one factor a row and returns the makespan, seconds.
-    """
+    """The decisions of a plan; ``end`` takes a factor for each row and returns the makespan."""
 
     end: Callable[[Floats], float]
 

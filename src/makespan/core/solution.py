@@ -45,10 +45,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objective:
-    """What was optimised where it is not the makespan.
-
-    ``maximise`` says which side of ``value`` the ``bound`` is on.
-    """
+    """What was optimised if not the makespan; ``maximise`` says on which side the ``bound`` is."""
 
     name: str
     value: float

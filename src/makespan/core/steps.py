@@ -1,7 +1,5 @@
 """The steps of a method: lines for people, and what a player shows of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields

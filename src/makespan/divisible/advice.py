@@ -1,7 +1,5 @@
 """What to say of a plan for one round: whether several rounds would end much earlier."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Schedule → who gets how much, in which order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lower bounds for divisible loads on stars."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -12,12 +10,7 @@ from makespan.core.solution import Bound
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.piecewise import (
-    beyond_bound,
-    has_beyond_bound,
-    has_waiting_bound,
-    waiting_bound,
-)
+from makespan.divisible.rates import piecewise
 from makespan.divisible.rates.quick import quick_bounds, seconds_scale, units_scale
 from makespan.divisible.rounds.uplink import simpler
 
@@ -39,20 +32,17 @@ MAX_WORKERS_TO_START = 20_000
 
 
 def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
-    """Return lower bounds on the makespan; none where the load is what is maximised.
-
-    Of the makespan, whatever is asked to be least: programmes are built for it.
-    """
+    """Return lower bounds on the makespan, whatever is to be least; none for an open load."""
     problem = simpler(problem)
     if problem.objective == "price":
         problem = replace(problem, objective="makespan")
     found = quick_bounds(problem)
     known = max((bound.value for bound in found), default=0.0)
-    if 0 < known < np.inf and has_beyond_bound(problem):
-        known = beyond_bound(problem, known)
+    if 0 < known < np.inf and piecewise.has_beyond_bound(problem):
+        known = piecewise.beyond_bound(problem, known)
         found += (Bound(value=known, name="beyond", source=BEYOND),)
-    if 0 < known < np.inf and has_waiting_bound(problem):
-        known = waiting_bound(problem, known)
+    if 0 < known < np.inf and piecewise.has_waiting_bound(problem):
+        known = piecewise.waiting_bound(problem, known)
         found += (Bound(value=known, name="waiting", source=WAITING),)
     if found and _has_relaxation(problem):
         found += _relaxation(problem)
@@ -60,7 +50,11 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
         found += _sums(problem)
     platform = problem.platform
     if isinstance(platform, Sources) and problem.load and platform.send_fixed.size <= MAX_LINKS:
-        found += _sums_of_sources(problem)
+        from makespan.divisible.sources.sums import Sums
+
+        built = Sums(problem)
+        answer = built.solve(Control())
+        found += _of_programme("sums of links", SOURCES, answer, built.scaled.second)
     if isinstance(problem.platform, Tree) and problem.has_latencies and 0 < known < np.inf:
         from makespan.divisible.trees.equivalent import spread_bound
 
@@ -124,15 +118,6 @@ def _sums(problem: DivisibleLoad) -> tuple[Bound, ...]:
     built = ChunkProgramme(problem, horizon=np.inf, relaxed=True)
     answer = built.programme.solve(Control())
     return _of_programme("sums of chunks", CHUNKS, answer, built.terms.second)
-
-
-def _sums_of_sources(problem: DivisibleLoad) -> tuple[Bound, ...]:
-    """Return the bound of the programme of sums over the links of several sources."""
-    from makespan.divisible.sources.sums import Sums
-
-    built = Sums(problem)
-    answer = built.solve(Control())
-    return _of_programme("sums of links", SOURCES, answer, built.scaled.second)
 
 
 def _relaxation(problem: DivisibleLoad) -> tuple[Bound, ...]:

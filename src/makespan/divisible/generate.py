@@ -1,7 +1,5 @@
 """Random divisible load problems: stars, buses, trees and several sources."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

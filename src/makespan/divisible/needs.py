@@ -1,7 +1,5 @@
 """What methods for divisible loads need of a problem."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -47,10 +45,7 @@ def nonzero(*columns: str) -> Unmet:
 
 
 def positive(*columns: str) -> Unmet:
-    """Return a test that names the first machine with a 0 in one of the columns.
-
-    The master is asked, too, for what it computes with.
-    """
+    """Return a test that names the first machine, or the master, with a 0 in one of the columns."""
     of_workers = _without(lambda entry: entry == 0, 0, *columns)
 
     def unmet(problem: DivisibleLoad) -> str | None:

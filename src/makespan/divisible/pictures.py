@@ -1,7 +1,5 @@
 """Pictures of divisible loads: plans over time, platforms with costs or amounts, and fronts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ A policy is a few chunks that are sent first, and a rule for the rest. Its nomin
 everything takes as long as predicted, is a plan; its simulation decides anew in every run.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -156,10 +154,7 @@ class Policy:
     def makespans(
         self, noise: Noise, repetitions: int, generator: np.random.Generator
     ) -> tuple[Floats, float]:
-        """Return the makespan of every run, and the one without noise.
-
-        Complexity: O(workers) a chunk, compiled where there is much to do.
-        """
+        """Return the makespan of every run, and the one without noise; O(workers) a chunk."""
         most, workers = self.most_chunks, len(self.problem.star)
         run = serve.at(most * repetitions * workers)
         room = np.zeros(most, dtype=np.int64), np.zeros(most)

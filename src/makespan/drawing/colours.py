@@ -3,8 +3,6 @@
 Source: the palette of Okabe and Ito 2008.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.picture import Groups, Role

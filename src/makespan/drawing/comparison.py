@@ -1,19 +1,15 @@
 """Methods side by side as bars: what each reached, and how often it was near the best."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from makespan.core.picture import Role
+from makespan.core.renderers import Axes
 from makespan.drawing.colours import FAINT_INK, FILL, GRID, INK, LIMIT, PAPER
 from makespan.drawing.render import NARROW, Part
 from makespan.drawing.svg import Canvas
 from makespan.drawing.text import elided, short, text_width, ticks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SIZE, TITLE = 11.0, 14.0
 LINE, BAR = 24.0, 16.0

@@ -3,8 +3,6 @@
 No style sheets and no identifiers, so that several drawings can stand in one HTML page.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence

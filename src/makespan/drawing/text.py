@@ -1,7 +1,5 @@
 """Text in pictures: its width, how it is shortened, how numbers are written, ticks of axes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Source: Trace Event Format, the Chromium project; opened by https://ui.perfetto.dev.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

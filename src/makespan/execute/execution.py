@@ -5,23 +5,20 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv
 from makespan.core.errors import ExecutionError
 from makespan.core.numeric.arrays import Floats
+from makespan.core.renderers import Axes
 from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.core.system.startup import optional
 from makespan.divisible.model.platform import Star
 from makespan.execute.dealing.engine import Failure
 from makespan.flow.result import Result
 from makespan.flow.serialize import as_json, schedule_as_dict
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 MOST_NAMED = 8  # workers of which it is said how many items they computed
 

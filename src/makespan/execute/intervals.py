@@ -283,10 +283,7 @@ def _parts(
 
 
 def _in_turn(functions: Sequence[Function], stages: Sequence[str]) -> Function:
-    """Return the functions of stages as one, which notes where it fails.
-
-    It is a closure, which travels by value: workers of Dask need not have makespan.
-    """
+    """Return stages as one function that notes where it fails: a closure, for any Dask worker."""
     pairs = list(zip(functions, map(repr, stages), strict=True))
 
     def part(value: Any) -> Any:

@@ -34,10 +34,7 @@ def on_loop(
     trouble: Callable[[], str],
     work: Callable[[], Coroutine[Any, Any, Value]],
 ) -> Value:
-    """Run a coroutine on an event loop; Ctrl-C cancels it and waits until it is tidy.
-
-    ``trouble`` says why nothing runs there any more; nothing where it does.
-    """
+    """Run a coroutine on an event loop, tidily ended by Ctrl-C; ``trouble`` says why it can't."""
     tasks: list[asyncio.Task[Any]] = []
 
     async def begin() -> tuple[Value | None, BaseException | None]:

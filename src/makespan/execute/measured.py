@@ -18,10 +18,7 @@ INFINITE = re.compile(r"Infinity(?=,?$)", re.MULTILINE)  # JSON has no word for 
 
 
 class Measurement(Displayable):
-    """A dataclass of what was measured; it is kept in files of its ``FORMAT``.
-
-    ``MADE_BY`` is the call that returns one.
-    """
+    """A dataclass of what the call ``MADE_BY`` measured, kept in files of its ``FORMAT``."""
 
     __slots__ = ()
     FORMAT: ClassVar[str]
@@ -40,11 +37,7 @@ class Measurement(Displayable):
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what :meth:`save` wrote.
-
-        Raises FileError if the file can't be read or holds no calibration; with every mistake
-        found.
-        """
+        """Read what :meth:`save` wrote; raise FileError with every mistake found."""
         from pydantic import TypeAdapter, ValidationError
 
         from makespan.core.inputs.forms import place_of

@@ -1,7 +1,5 @@
 """``auto``: the methods of a kind in turn, until one proves its plan; the best is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -62,10 +60,7 @@ def run_method(
 
 
 def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[str, Any]) -> Found:
-    """Run the kind's line-up until a method proves its plan; return the best.
-
-    The time limit ends it as soon as there is a plan.
-    """
+    """Run the kind's line-up until a method proves its plan, or time is up; return the best."""
     race, floor = _Race(), greatest_bound(kind, problem)
     with control.limited(EXACT_SECONDS if control.time_limit is None else None):
         for number, name in enumerate(kind.methods.AUTO, 1):
@@ -205,10 +200,7 @@ def greatest_bound(kind: Kind, problem: Problem) -> Callable[[], float]:
 def _within_limits(
     kind: Kind, problem: Problem, solution: Solution, floor: Callable[[], float]
 ) -> Solution:
-    """Return the solution without a plan that misses a limit of the problem.
-
-    Without a plan, ``floor`` may show that the deadline can't be met.
-    """
+    """Return the solution without a plan that misses a limit, or with why none can meet it."""
     solution = kind.enforce_limits(problem, solution)
     deadline = getattr(problem, "deadline", None)
     if deadline is None or solution.schedule is not None or solution.infeasible is not None:

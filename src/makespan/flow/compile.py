@@ -5,8 +5,6 @@ small: while they are solved, every loop takes its compiled form, which it else 
 problems alone.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import pickle

@@ -1,12 +1,10 @@
 """result or schedule → what a picture of it shows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from makespan.core.errors import InputError
 from makespan.core.kind import HasGroups
@@ -19,11 +17,7 @@ from makespan.drawing.render import as_svg
 from makespan.drawing.text import percent, short
 from makespan.flow.check import broken_rows, foreign_machines
 from makespan.flow.kinds import kind_of
-from makespan.flow.result import MISFIT, unwarned
-
-if TYPE_CHECKING:
-    from makespan.flow.result import Result
-
+from makespan.flow.result import MISFIT, Result, unwarned
 
 BOUND_IS_MET = 1e-9
 
@@ -36,10 +30,7 @@ def picture(
     by: str | None = None,
     fold: bool = False,
 ) -> Picture:
-    """Return what a picture of a plan shows: the kind's rows and bars, the title and marks.
-
-    ``by`` is what colours tell apart; with ``fold`` transfers are left out.
-    """
+    """Return what a picture of a plan shows, coloured ``by``; with ``fold`` without transfers."""
     result, schedule, problem = _parts_of(result_or_schedule, problem)
     if problem is None:
         drawn = schedule_picture(schedule)
@@ -89,10 +80,7 @@ def misfits_refused() -> Iterator[None]:
 def _parts_of(
     plan: Result | Schedule, problem: Problem | None
 ) -> tuple[Result | None, Schedule, Problem | None]:
-    """Return a plan's result, if it has one, its schedule and its problem.
-
-    Raises InputError if there is no schedule, or it can't be drawn; one that is only invalid can.
-    """
+    """Return a plan's result, if any, schedule and problem; raise InputError if undrawable."""
     if isinstance(plan, Schedule):
         result, schedule = None, plan
     elif not hasattr(plan, "schedule"):
@@ -152,10 +140,7 @@ def drawing(
     by: str | None = None,
     fold: bool = False,
 ) -> Picture | Drawn:
-    """Return what a picture of a result, a schedule or a problem shows.
-
-    Raises InputError if there is no such view of it, or it can't be drawn.
-    """
+    """Return what a picture of a thing shows, or raise InputError if that can't be drawn."""
     stated, views = _stated(thing, problem), views_of(thing, problem)
     chosen = views[0] if view is None else view
     if chosen not in views:

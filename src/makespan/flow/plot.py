@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from makespan.core.display import Table
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.kind import HasAlternatives
 from makespan.core.picture import Diagram, Picture
 from makespan.core.problem import Problem, is_problem
+from makespan.core.renderers import Axes
 from makespan.core.schedule import Schedule
 from makespan.drawing.gantt.layout import MAX_ROWS
 from makespan.drawing.page.html import Chart, page
@@ -23,12 +23,7 @@ from makespan.drawing.text import percent, short
 from makespan.drawing.trace import trace
 from makespan.flow.kinds import kind_of
 from makespan.flow.picture import drawing, misfits_refused, page_diagrams, picture
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from makespan.flow.result import Result
-
+from makespan.flow.result import Result
 
 AN_INCH = 96.0  # pixels of an SVG
 MOST_OTHERS = 1000  # plans of a front that a page holds
@@ -40,10 +35,7 @@ def html(
     problem: Problem | None = None,
     beside: Result | Schedule | None = None,
 ) -> str:
-    """Return a plan as one self-contained HTML page; raise InputError if nothing can be drawn.
-
-    ``beside`` is a second result or schedule, drawn below the first on the same time axis.
-    """
+    """Return a plan, and one ``beside`` it on the same axis, as a page, or raise InputError."""
     if not isinstance(result_or_schedule, Schedule):
         problem = result_or_schedule.problem
     charts = [chart(result_or_schedule, problem)]
@@ -79,6 +71,9 @@ def chart(
     drawn = picture(plan, problem=problem)
     schedule = _schedule(plan)
     if not isinstance(plan, Schedule):
+        shown = {
+            name: value for name, value in plan.details.items() if not (name == "log" and plan.log)
+        }
         return Chart(
             picture=drawn,
             schedule=schedule,
@@ -87,7 +82,7 @@ def chart(
             log=plan.log,
             steps=plan.steps,
             diagrams=_diagrams(plan) if diagrams else (),
-            tables=(*answer_tables(plan.answer), *_details(plan)),
+            tables=(*answer_tables(plan.answer), *answer_tables(shown)),
             others=_others(plan),
         )
     derived: dict[str, Any] = {}
@@ -162,14 +157,6 @@ def _counts(schedule: Schedule, drawn: Picture) -> list[tuple[str, str]]:
     return [("machines", f"{len(drawn.rows):,}"), ("activities", f"{len(schedule):,}")]
 
 
-def _details(result: Result) -> tuple[Table, ...]:
-    """Return what the schedule can't show; the steps only where they don't stand on their own."""
-    shown = {
-        name: value for name, value in result.details.items() if not (name == "log" and result.log)
-    }
-    return answer_tables(shown)
-
-
 @suggesting
 def plot(
     thing: Result | Schedule | Problem,
@@ -233,22 +220,17 @@ def plot(
 def svg(
     thing: Result | Schedule | Problem,
     *,
-    view: str | None = None,
-    problem: Problem | None = None,
-    title: str | None = None,
-    by: str | None = None,
-    fold: bool = False,
     max_rows: int = MAX_ROWS,
     legend: bool = True,
     width: float | None = None,
     landscape: bool = False,
+    **asked: Any,
 ) -> str:
     """Return a picture as an SVG element, ``width`` pixels wide.
 
-    ``landscape`` puts the layers of a graph side by side. The other parameters are those of
-    :func:`plot`.
+    ``landscape`` puts the layers of a graph side by side; what is ``asked`` is as for :func:`plot`.
     """
-    drawn = drawing(thing, view, problem=problem, title=title, by=by, fold=fold)
+    drawn = drawing(thing, **asked)
     drawn = replace(drawn, landscape=landscape) if isinstance(drawn, Diagram) else drawn
     return as_svg(drawn, width=width, max_rows=_checked_rows(max_rows), legend=legend)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,16 +12,12 @@ from makespan.core.cached import cached_property
 from makespan.core.display import Displayable, HasFrame, Table
 from makespan.core.errors import InputError, one_line
 from makespan.core.problem import Problem
-from makespan.core.renderers import renderers
+from makespan.core.renderers import Axes, renderers
 from makespan.core.report import InvalidSchedule
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Objective, Status
 from makespan.core.steps import Step
 from makespan.flow.kinds import kind_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 MISFIT = "the schedule does not fit its problem; check says why"
 

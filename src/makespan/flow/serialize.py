@@ -1,21 +1,17 @@
 """Result → what programs read."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from makespan.core.display import Table
 from makespan.core.errors import plain
+from makespan.core.problem import Problem
 from makespan.core.schedule import COLUMNS, Schedule
 from makespan.flow.kinds import kind_of
-
-if TYPE_CHECKING:
-    from makespan.core.display import Table
-    from makespan.core.problem import Problem
 
 RESULT_FORMAT = "makespan.result/1"
 SCHEDULE_FORMAT = "makespan.schedule/1"
@@ -81,10 +77,7 @@ def _flat(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def schedule_as_dict(schedule: Schedule, *, columns: bool = False) -> dict[str, Any]:
-    """Return a schedule as it stands in a file; of very many machines, only those in use.
-
-    With ``columns`` the activities are columns, with codes of kinds and indices of machines.
-    """
+    """Return a schedule as in a file, of many machines those in use; ``columns`` hold codes."""
     names = schedule.machines
     if columns:
         table = {name: getattr(schedule, name) for name in COLUMNS}

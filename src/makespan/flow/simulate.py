@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import InputError, MethodError
@@ -19,9 +21,6 @@ from makespan.core.simulation import Simulation
 from makespan.flow.check import referee
 from makespan.flow.kinds import kind_of
 from makespan.flow.result import Result
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @suggesting

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from makespan.core.control import Control, Progress
 from makespan.core.errors import MakespanError, MethodError, TooLarge
@@ -21,10 +23,6 @@ from makespan.flow.bound import best_bound
 from makespan.flow.check import referee
 from makespan.flow.kinds import kind_of
 from makespan.flow.result import Result
-
-if TYPE_CHECKING:
-    import numpy as np
-
 
 GAP_LEFT = "gap left: "  # how a note begins that says why
 UNCOMPILED = (
@@ -125,10 +123,7 @@ def solve_controlled(
 
 
 def refereed(problem: Problem, solution: Solution, method: str) -> Result:
-    """Return the result of a plan that was made elsewhere: re-timed, refereed and bounded.
-
-    Raises InvalidSchedule if the referee refuses it.
-    """
+    """Return the result of a plan made elsewhere, or raise InvalidSchedule if it is refused."""
     found = Found(method=method, solution=solution, options={})
     return _result(kind_of(problem), problem, Control(), found)
 
@@ -297,10 +292,7 @@ def attempt(
     options: Mapping[str, Any] | None = None,
     make: Callable[..., Control] = Control,
 ) -> Attempt:
-    """Solve a problem by a method; whatever goes wrong is told, not raised.
-
-    ``make`` gives the control, of which the caller may keep hold.
-    """
+    """Solve a problem by a method, with a control by ``make``; what goes wrong is only told."""
     control = make(time_limit=time_limit, rng=rng)
     result = None
     try:

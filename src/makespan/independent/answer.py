@@ -4,8 +4,6 @@ A task of duration 0 that is there at 0 has no row in a schedule: it is shown on
 where it takes no time, from 0 to 0. With preemption it has no piece.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,10 +17,7 @@ SHOWN_TASKS = 12
 
 
 def answer(problem: IndependentTasks, schedule: Schedule) -> dict[str, Any]:
-    """Return the machine, start and end of each task, or with preemption the pieces.
-
-    Pieces are in the order of tasks, then of starts.
-    """
+    """Return machine, start and end of each task, or its pieces by their starts if preemptive."""
     schedule = schedule.renamed(problem.machines)
     if problem.preemptive:
         return {"pieces": _pieces(problem, schedule)}

@@ -1,7 +1,5 @@
 """Machines that differ: plans of given machines, the programme of all, and its Lagrangean bound."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -53,10 +51,7 @@ def first_machines(problem: IndependentTasks, control: Control) -> Integers | No
 
 
 def _least_total(problem: IndependentTasks, control: Control) -> Integers | None:
-    """Return the machines of least total seconds that keep the counts; None where there are none.
-
-    A flow: the vertex of the linear programme is whole.
-    """
+    """Return the machines of least total seconds within counts, by a flow; None without any."""
     table = problem.table
     longest = float(table[np.isfinite(table)].max(initial=0.0)) or 1.0
     task, machine = np.nonzero(np.isfinite(table))
@@ -77,10 +72,7 @@ def _least_total(problem: IndependentTasks, control: Control) -> Integers | None
 
 
 def limit_counts(programme: Programme, problem: IndependentTasks, share: Integers) -> None:
-    """Keep the number of tasks on each machine within its limits, and their sizes.
-
-    ``share`` holds the variable of each task (row) on each machine, -1 where there is none.
-    """
+    """Keep numbers and sizes of the tasks in their limits; ``share`` is each variable, or -1."""
     if problem.counts is not None:
         least, most = (limit.astype(np.float64) for limit in problem.count_limits)
         programme.rows(share.T, 1.0, low=least, high=most)
@@ -145,10 +137,7 @@ def assignments(
 
 
 def left_after(problem: IndependentTasks, machine: Integers) -> Floats:
-    """Return what each machine (row) has to do of tasks released from each time (column) on.
-
-    The times are those of :func:`assignments`.
-    """
+    """Return what is left for each machine (row) of tasks released from each time (column) on."""
     assert problem.release is not None
     times, at = np.unique(problem.release, return_inverse=True)
     left = np.zeros((problem.machine_count, len(times)))
@@ -210,10 +199,7 @@ def relaxed(table: Floats, longest: float, control: Control) -> Relaxed:
 
 @loop(pays_from=300_000)  # steps times pairs
 def ascent(seconds, weights, best, mean, state, steps):  # type: ignore[no-untyped-def]
-    """Raise the sum of each task's least weighted seconds.
-
-    ``state`` holds the greatest sum so far, the length of a step, and how many did not help.
-    """
+    """Raise the sum of least weighted seconds; ``state``: the best, the step, steps in vain."""
     tasks, machines = seconds.shape
     load = np.zeros(machines)
     for _ in range(steps):

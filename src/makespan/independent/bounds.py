@@ -1,7 +1,5 @@
 """Lower bounds for independent tasks."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -7,8 +7,6 @@ are not looked at, nor sets of tasks that others dominate (Martello and Toth 199
 sums takes a shift for each task. Where the numbers of tasks are limited, it has a set for each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from makespan.core.control import Control

@@ -1,7 +1,5 @@
 """Problems of independent tasks in files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """Random problems of independent tasks, by the distribution of their durations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Limits on machines, as searches need them: numbers of tasks, and what sizes add up to."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan import balance
@@ -11,11 +9,7 @@ from makespan.independent.problem import IndependentTasks
 
 
 def tightened(problem: IndependentTasks) -> tuple[list[int], list[int]]:
-    """Return the least and the greatest number of tasks of each machine that a plan can use.
-
-    A machine has at least the tasks for which the others have no place, and at most those that
-    the others can do without.
-    """
+    """Return the least and most tasks of each machine, as far as the others' limits leave them."""
     tasks = len(problem.durations)
     machines = problem.useful_machines if problem.identical else problem.machine_count
     if problem.counts is None:

@@ -1,7 +1,5 @@
 """The rules behind list scheduling and first fit: to the machine free first, or with room first."""
 
-from __future__ import annotations
-
 import heapq
 
 import numpy as np
@@ -108,10 +106,7 @@ def first_plan_if_any(problem: IndependentTasks, control: Control) -> Schedule |
 
 
 def by_longest(problem: IndependentTasks) -> Schedule:
-    """Return the plan of LPT; where sizes stop that, of the largest first, by size.
-
-    Raises NoPlace where that is stopped, too.
-    """
+    """Return the plan of LPT, or where sizes stop that, by size; raise NoPlace else."""
     try:
         return greedy(problem, *longest_first(problem))
     except NoPlace:

@@ -1,7 +1,5 @@
 """Columns and limits as a problem states them: numbers of tasks, sizes and capacities."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Any

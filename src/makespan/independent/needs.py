@@ -1,7 +1,5 @@
 """What methods for independent tasks need of a problem."""
 
-from __future__ import annotations
-
 from operator import attrgetter
 
 from makespan.core.registry import Need, at_most, condition

@@ -180,10 +180,7 @@ def _longest_first(groups: list[Group]) -> Group:
 
 
 def _plan(problem: IndependentTasks, units: list[int], groups: list[Group]) -> Schedule:
-    """Return the schedule in which each machine runs tasks of so many units.
-
-    Tasks of none go to the machine that is free first.
-    """
+    """Return the schedule of tasks of so many units; those of none go to who is free first."""
     of: dict[int, list[int]] = {}
     for task in reversed(range(len(units))):
         of.setdefault(units[task], []).append(task)

@@ -1,7 +1,5 @@
 """What a picture of independent tasks shows: a row per machine, a bar per task or piece."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -16,16 +16,7 @@ from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers, equal_in
 from makespan.core.problem import Pictured
 from makespan.core.system.memory import claim
-from makespan.independent.model import (
-    LEAST,
-    MOST,
-    SIZE,
-    check_counts,
-    check_sizes,
-    checked_capacity,
-    checked_column,
-    checked_counts,
-)
+from makespan.independent import model
 
 Counts = Literal["equal"] | dict[str, int | list[int]]
 MAX_MACHINES = 10**9
@@ -128,7 +119,7 @@ class IndependentTasks(Pictured):
             names = list(durations) if names is None else names
             durations = list(durations.values())
         seconds = _checked_durations(mistakes, durations, machines)
-        rates = None if speeds is None else checked_column(mistakes, "speeds", speeds, SPEED)
+        rates = None if speeds is None else model.checked_column(mistakes, "speeds", speeds, SPEED)
         if rates is not None and not mistakes and len(rates) != machines:
             mistakes.add("speeds", f"has {len(rates)} entries; there are {machines} machines")
         called = _checked_names(mistakes, names, len(seconds))
@@ -143,11 +134,13 @@ class IndependentTasks(Pictured):
             mistakes.add("options", f"{quoted(options)} is not a table of name = value")
         if isinstance(sizes, Mapping):
             sizes = _by_task(mistakes, sizes, called, len(seconds), "sizes")
-        volumes = None if sizes is None else checked_column(mistakes, "sizes", sizes, SIZE)
-        room = checked_capacity(mistakes, capacity, machines)
-        counts = checked_counts(mistakes, counts, machines)
+        volumes = (
+            None if sizes is None else model.checked_column(mistakes, "sizes", sizes, model.SIZE)
+        )
+        room = model.checked_capacity(mistakes, capacity, machines)
+        counts = model.checked_counts(mistakes, counts, machines)
         if not mistakes:
-            check_sizes(mistakes, len(seconds), volumes, room)
+            model.check_sizes(mistakes, len(seconds), volumes, room)
             for name in (n for n, v in (("counts", counts), ("sizes", sizes)) if v is not None):
                 if preemptive or known is not None:
                     beside = "where tasks may be cut (preemptive = true)" if preemptive else ""
@@ -167,7 +160,7 @@ class IndependentTasks(Pictured):
         object.__setattr__(self, "names", called)
         object.__setattr__(self, "options", dict(options or {}))
         if isinstance(counts, dict):
-            check_counts(*self.count_limits, len(seconds), self.machines)
+            model.check_counts(*self.count_limits, len(seconds), self.machines)
 
     @property
     def tasks(self) -> Sequence[str]:
@@ -210,10 +203,10 @@ class IndependentTasks(Pictured):
         if isinstance(self.counts, dict):
             told = self.counts
         elif self.counts is not None:
-            told = {LEAST: tasks // machines, MOST: -(-tasks // machines)}
+            told = {model.LEAST: tasks // machines, model.MOST: -(-tasks // machines)}
         least, most = (
             np.broadcast_to(np.asarray(told.get(name, default), dtype=np.int64), machines)
-            for name, default in ((LEAST, 0), (MOST, tasks))
+            for name, default in ((model.LEAST, 0), (model.MOST, tasks))
         )
         return least, most
 
@@ -306,7 +299,7 @@ def _checked_release(mistakes: Mistakes, release: Any, tasks: int) -> Floats | N
             else None
         )
     before = len(mistakes.found)
-    column = checked_column(mistakes, "release", release, RELEASE)
+    column = model.checked_column(mistakes, "release", release, RELEASE)
     if not mistakes and len(column) != tasks:
         mistakes.add("release", f"has {len(column)} entries; there are {tasks} tasks")
     return column if len(mistakes.found) == before and column.any() else None
@@ -315,11 +308,11 @@ def _checked_release(mistakes: Mistakes, release: Any, tasks: int) -> Floats | N
 def _checked_durations(mistakes: Mistakes, durations: Any, machines: Any) -> Floats:
     """Return the durations as an array of their own, a table where they are; note every mistake."""
     if not _has_rows(durations):
-        return checked_column(mistakes, "durations", durations, DURATION)
+        return model.checked_column(mistakes, "durations", durations, DURATION)
     rows = []
     for index, row in enumerate(durations):
         place, before = f"durations[{index}]", len(mistakes.found)
-        entries = checked_column(mistakes, place, row, ENTRY)
+        entries = model.checked_column(mistakes, place, row, ENTRY)
         if len(mistakes.found) == before:
             if len(entries) != machines:
                 text = f"has {len(entries)} entries; there are {quoted(machines)} machines"

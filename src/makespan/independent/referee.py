@@ -25,10 +25,7 @@ MANY = 100_000  # from so many rows on, compiled loops are worth loading
 
 
 def violations(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
-    """Yield everything in which ``schedule`` breaks the statement.
-
-    Complexity: O(rows log rows), vectorised; one Python object per violation only.
-    """
+    """Yield everything in which ``schedule`` breaks the statement, in O(rows log rows)."""
     schedule = schedule.renamed(problem.machines)
     misplaced = list(_misplaced(problem, schedule))
     yield from misplaced
@@ -236,10 +233,7 @@ def _least_makespan(problem: IndependentTasks) -> float:
 def _overlaps(
     schedule: Schedule, group: Integers, what: str, problem: IndependentTasks
 ) -> Iterator[Violation]:
-    """Yield the rows of one group (a machine, or a task) that run at the same time as the next.
-
-    In the order of their starts, two rows of a group overlap only if two neighbours do.
-    """
+    """Yield the rows of a group (a machine, or a task) that run while the next one in it does."""
     rows = np.flatnonzero(schedule.end > schedule.start)
     if what == "task":  # only pieces of one task can be in each other's way
         rows = rows[np.bincount(group[rows], minlength=1)[group[rows]] > 1]

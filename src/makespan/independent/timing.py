@@ -5,8 +5,6 @@ preemption the machines do not meet, so each runs its tasks back to back, or whe
 with it, a piece also waits for the end of its task's earlier piece.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -184,10 +182,7 @@ class Piece(NamedTuple):
 
 
 def cut(problem: IndependentTasks, pieces: Sequence[Piece]) -> Schedule:
-    """Return the schedule of these pieces.
-
-    Tasks without any, too short to count or only waiting for their release, have an empty one.
-    """
+    """Return the schedule of these pieces, and of an empty one for each task without any."""
     task, machine, start, end = np.array(pieces).reshape(-1, 4).T
     item = task.astype(np.int64)
     release = np.zeros(len(problem.durations)) if problem.release is None else problem.release

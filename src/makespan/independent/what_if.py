@@ -1,7 +1,5 @@
 """What if there is one machine more: problems with a copy of a machine."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

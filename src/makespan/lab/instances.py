@@ -16,8 +16,8 @@ from makespan.core.inputs.files import PathLike
 from makespan.core.inputs.rules import Mistakes, Rule, quoted, refusal
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.problem import Problem, is_problem
+from makespan.flow.files.documents import named_with
 from makespan.flow.files.files import read_problem
-from makespan.flow.files.parts import named_with
 from makespan.flow.files.reading import problem_files
 from makespan.flow.kinds import generate, generator_options, kind_named
 

@@ -1,7 +1,5 @@
 """Schedule → who gets how many tasks, at which cost."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lower bounds on the makespan of a partition."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.solution import Bound

@@ -1,7 +1,5 @@
 """Random partition problems, by the shape of their cost tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What methods for partition problems need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What pictures of a partition show: bars, cost curves, and the Pareto front."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Chosen entries → a solution."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -41,10 +39,7 @@ def plan(
     details: Mapping[str, Any] | None = None,
     **parts: Any,
 ) -> Solution:
-    """Return the solution that takes ``entries[i]`` of the table for resource i.
-
-    The other ``parts`` are those of a :class:`Solution`.
-    """
+    """Return the solution of ``entries[i]`` for resource i, with its other ``parts``."""
     choices = problem.choices
     return Solution(
         schedule=timed(problem, choices.table.counts_at(entries)),

@@ -1,7 +1,5 @@
 """The referee: what in a schedule breaks the statement of a partition."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

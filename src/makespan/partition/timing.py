@@ -1,7 +1,5 @@
 """Decisions → start times: every resource starts at 0."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
@@ -10,10 +8,7 @@ from makespan.partition.problem import Partition
 
 
 def timed(problem: Partition, amounts: Integers) -> Schedule:
-    """Return the schedule that gives ``amounts[i]`` tasks to resource i.
-
-    One row per resource, from 0 to its time; none for count 0 at no cost.
-    """
+    """Return the schedule of ``amounts[i]`` tasks on resource i from 0; no row for 0 at no cost."""
     costs = problem.costs_of(amounts)
     busy = np.flatnonzero((amounts > 0) | (costs > 0))
     return Schedule.of_columns(
@@ -29,10 +24,7 @@ def timed(problem: Partition, amounts: Integers) -> Schedule:
 
 
 def retimed(problem: Partition, schedule: Schedule, factors: Floats | None = None) -> Schedule:
-    """Return ``schedule`` with the same counts, each resource from 0 to its time.
-
-    ``factors`` are on the durations of the rows of the schedule; None for nominal durations.
-    """
+    """Return ``schedule`` with the same counts from 0, each row's duration times its factor."""
     schedule = schedule.renamed(problem.machines)
     amounts = np.zeros(len(problem.machines), dtype=np.int64)
     amounts[schedule.machine] = np.rint(schedule.amount).astype(np.int64)

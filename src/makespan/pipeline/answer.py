@@ -1,7 +1,5 @@
 """Schedule → which machine takes which stages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from makespan.core.schedule import Schedule

@@ -1,7 +1,5 @@
 """Lower bounds for pipelines."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -90,10 +88,7 @@ def objective_bound(problem: Pipeline) -> float:
 
 
 def enforce_limits(problem: Pipeline, solution: Solution) -> Solution:
-    """Return the solution, without its plan where that exceeds a limit of the problem.
-
-    Where no plan can keep a limit, says why.
-    """
+    """Return the solution, without its plan where that exceeds a limit, and why none keeps it."""
     if not problem.limited:
         return solution
     if solution.schedule is not None:

@@ -1,7 +1,5 @@
 """Intervals for machines that are given: in a sequence, all alike, or any that are left."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

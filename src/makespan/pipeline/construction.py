@@ -1,7 +1,5 @@
 """First mappings: sequences of machines, and cuts of the stages between them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

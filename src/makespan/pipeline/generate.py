@@ -1,7 +1,5 @@
 """Random pipelines, as in the experiments of the literature."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.inputs.rules import Mistakes, Rule, whole

@@ -25,10 +25,7 @@ STRICTLY = 1 - 1e-11
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What is searched: weights of period, latency and price, and what they may not exceed.
-
-    ``better_than`` is the value that is to be undercut; infinite where every best pair counts.
-    """
+    """Weights of period, latency and price, what they may not exceed, and the value to undercut."""
 
     weights: tuple[float, float, float]
     limits: tuple[float, float, float]
@@ -160,10 +157,7 @@ class Searched:
 
 
 def searched(problem: Pipeline, costs: Costs, aim: Aim, rest: Behind, control: Control) -> Searched:
-    """Return the best mapping within an aim, or all best pairs; none where nothing is better.
-
-    Raises TooLarge if there are too many labels for the memory of the machine.
-    """
+    """Return the best mapping within an aim, or all best pairs; raise TooLarge for memory."""
     stages, machines = len(problem.stages), len(problem.machines)
     given = problem.order == "given"
     bits = np.zeros(machines, np.int64) if given else 1 << np.arange(machines)

@@ -1,7 +1,5 @@
 """What methods for pipelines need of a problem."""
 
-from __future__ import annotations
-
 from makespan.core.registry import Need, at_most, condition, one_of
 from makespan.pipeline.problem import Pipeline
 

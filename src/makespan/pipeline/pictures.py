@@ -1,7 +1,5 @@
 """What pictures of a pipeline show: data sets on machines, and who takes which stages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping as Table
 from dataclasses import replace
 from typing import Any
@@ -36,10 +34,7 @@ MOST_BOXES = 60
 
 
 def picture(problem: Pipeline, schedule: Schedule) -> Picture:
-    """Return three lanes for each machine in use, in the order of the intervals, then idle ones.
-
-    On a bar stands its data set; beside a machine, which stages it takes.
-    """
+    """Return three lanes of data sets for each machine in use, by interval, and then idle ones."""
     schedule = schedule.renamed(problem.machines)
     mapping = mapping_of(problem, schedule)
     used = mapping.machines

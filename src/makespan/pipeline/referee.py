@@ -4,8 +4,6 @@ Times are compared to within 1e-9 of the makespan, memory and limits to within 1
 allowed. Idle time is legal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -31,10 +29,7 @@ class _Way(NamedTuple):
 
 
 def violations(problem: Pipeline, schedule: Schedule) -> Iterator[Violation]:
-    """Yield everything in which ``schedule`` breaks the statement.
-
-    Complexity: O(rows log rows), vectorised.
-    """
+    """Yield everything in which ``schedule`` breaks the statement, in O(rows log rows)."""
     schedule = schedule.renamed(problem.machines)
     found = list(_misplaced(problem, schedule))
     yield from found

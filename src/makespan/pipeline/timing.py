@@ -4,8 +4,6 @@ The decisions are who takes which stages, and that a data set enters every perio
 as early as possible. In the nominal times no data set waits on its way.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What people read: destinations and sends by name, and the steps of a method."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -25,18 +25,10 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound
-from makespan.reduction.bounding import distances
+from makespan.reduction.bounding import distances, growth
 from makespan.reduction.bounding.completions import least_seconds
 from makespan.reduction.bounding.cuts import cuts
 from makespan.reduction.bounding.flows import flows, goes_straight
-from makespan.reduction.bounding.growth import (
-    ROUNDING,
-    arrivals,
-    capacity,
-    copied_by,
-    doubling,
-    in_order,
-)
 from makespan.reduction.bounding.late_entries import late_entries
 from makespan.reduction.bounding.open_count import least_between, open_count
 from makespan.reduction.bounding.packing import packing, spans, spans_both_ways
@@ -74,10 +66,7 @@ SOURCES = {
 
 
 def bounds(problem: Reduction) -> tuple[Bound, ...]:
-    """Return lower bounds on the makespan, seconds.
-
-    Complexity: O(n log n) beyond reading the tables; O(n²) where they are tables.
-    """
+    """Return lower bounds on the makespan, seconds; beyond reading tables, in O(n log n)."""
     if len(problem.machines) == 1:
         return (Bound(value=0.0, name="one machine", source="nothing is sent"),)
     values = open_count(problem) if problem.segments == "auto" else _counted(problem)
@@ -134,11 +123,7 @@ def best_bound(problem: Reduction) -> float:
 
 
 def grain(problem: Reduction) -> float | None:
-    """Return the unit of which all times are whole multiples, or None.
-
-    In a plan that starts everything as early as it can, every time is a sum or a difference of
-    such times.
-    """
+    """Return the unit of which all times, sums and differences of costs, are multiples, or None."""
     if problem.segments == "auto" or problem.grid is None:
         return None
     unit, parts = problem.grid
@@ -169,7 +154,7 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
     grown: list[float] = []
     for part in ("reduce", "broadcast"):  # of one segment, whatever machine is the root
         length, period, *_, unit = _Least.of(problem, least, part).in_units()
-        grown.append(float(arrivals(machines, length, period, length)[-1] * unit))
+        grown.append(float(growth.arrivals(machines, length, period, length)[-1] * unit))
     values = {"growth": sum(grown), "ports": 0.0, "path": 0.0}
     latency, transfer = (least_between(table) for table in (problem.latency, problem.transfer))
     once = float(problem.sizes.sum()) * transfer * (machines - 1)
@@ -185,7 +170,7 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
         for axis in (0, 1)
     )
     last = latency + float(np.min(np.asarray(problem.reduce))) * each
-    values["ports"] = (1 - ROUNDING) * max(
+    values["ports"] = (1 - growth.ROUNDING) * max(
         alone * float(problem.sizes.sum()) + latency, twice + latency,
         once + last + grown[1], grown[0] + latency + once,
     )  # fmt: skip
@@ -193,11 +178,13 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
         size = float(problem.sizes.max())
         there = distances(problem, size, back=False, combining=True).max(axis=0)
         spread = distances(problem, size, back=False, combining=False).max(axis=1)
-        values["path"] = float((there + spread).min()) * (1 - ROUNDING)
+        values["path"] = float((there + spread).min()) * (1 - growth.ROUNDING)
     costs = _Least.of(problem, least, "reduce")
     times = costs.latency, costs.transfer * costs.size, costs.reduce * costs.size
     known = max(values.values())
-    values["completions"] = least_seconds(machines, problem.items, times, known) * (1 - ROUNDING)
+    values["completions"] = least_seconds(machines, problem.items, times, known) * (
+        1 - growth.ROUNDING
+    )
     return values
 
 
@@ -226,22 +213,24 @@ def dealt(problem: Reduction, holds: Any, lacks: Any, *, back: bool) -> dict[str
     port = own * least(transfer, 1) + least(latency, 1) + work * small
     unit = own * work + (least(transfer, 1) * small + least(latency, 1))
     busy = [takes[due > 0], port[own > 0], unit[own > 0]]
-    values = {"ports": max(float(each.max(initial=0.0)) for each in busy) * (1 - ROUNDING)}
+    values = {"ports": max(float(each.max(initial=0.0)) for each in busy) * (1 - growth.ROUNDING)}
     one = sole.any(axis=0)
     values["growth"] = values["path"] = 0.0
     if one.any():
         costs = _Least.of(problem, np.array([small]), "reduce" if back else "broadcast")
         length, period, _, _, _, scale = costs.in_units()
-        last = arrivals(int(wanted[one].max()) + 1, length, period, length)[-1]
+        last = growth.arrivals(int(wanted[one].max()) + 1, length, period, length)[-1]
         values["growth"] = float(last * scale)
-        count = copied_by(machines, int(holds.any(axis=1).sum()), length, period, int(lacks.sum()))
+        count = growth.copied_by(
+            machines, int(holds.any(axis=1).sum()), length, period, int(lacks.sum())
+        )
         values["holders"] = float(count * scale)
     if problem.times is None and machines <= FEW_MACHINES and len(sizes) * machines <= FEW_PATHS:
         ways = distances(problem, small, back=back, combining=back)
         # a row for each taker: from the nearest holder of each segment
         nearest = np.array([np.where(holds, row[:, None], np.inf).min(axis=0) for row in ways.T])
         found = np.where(lacks & np.isfinite(nearest), nearest, 0.0)
-        values["path"] = float(found.max(initial=0.0)) * (1 - ROUNDING)
+        values["path"] = float(found.max(initial=0.0)) * (1 - growth.ROUNDING)
     return values
 
 
@@ -251,17 +240,17 @@ def _one_way(problem: Reduction, sizes: Floats, part: Collective) -> dict[str, f
     costs = _Least.of(problem, sizes, part)
     length, period, port, first, rest, unit = costs.in_units()
     values = {
-        "growth": float((rest + arrivals(machines, length, period, first)[-1]) * unit),
-        "capacity": float(capacity(machines, length, period, segments) * unit),
+        "growth": float((rest + growth.arrivals(machines, length, period, first)[-1]) * unit),
+        "capacity": float(growth.capacity(machines, length, period, segments) * unit),
     }
     if problem.order == "greedy":
-        values["order"] = float(in_order(machines, length, period, port, segments) * unit)
+        values["order"] = float(growth.in_order(machines, length, period, port, segments) * unit)
     if problem.times is None:
         values["ports"] = _busiest(problem, sizes, part)
-        values["path"] = _farthest(problem, float(sizes.max()), part) * (1 - ROUNDING)
+        values["path"] = _farthest(problem, float(sizes.max()), part) * (1 - growth.ROUNDING)
     else:
         values["ports"] = 0.0
-        values["doubling"] = float(doubling(machines, length, port, segments) * unit)
+        values["doubling"] = float(growth.doubling(machines, length, port, segments) * unit)
     return values
 
 
@@ -284,7 +273,7 @@ class _Least(NamedTuple):
             _least_at_root(problem.latency, part),
         ]
         if problem.grid is None:
-            total = Fraction(float(sizes.sum()) * (1 - ROUNDING))
+            total = Fraction(float(sizes.sum()) * (1 - growth.ROUNDING))
             return cls._make((*map(Fraction, times), Fraction(float(sizes.min())), total))
         unit, parts = problem.grid
         counts = np.rint(sizes * parts).astype(np.int64)
@@ -332,14 +321,11 @@ def _busiest(problem: Reduction, sizes: Floats, part: Collective) -> float:
     into_root = total * to_root[1].min() + to_root[0].min() + least * combine[ROOT]
     first = float((to_root[0] + least * to_root[1]).min())
     busiest = max(float(sending.max()), float(into_root), first + total * float(combine[ROOT]))
-    return busiest * (1 - ROUNDING)
+    return busiest * (1 - growth.ROUNDING)
 
 
 def _farthest(problem: Reduction, size: float, part: Collective) -> float:
-    """Return how long a segment takes at least to the root from the machine farthest from it.
-
-    Source: Dijkstra 1959.
-    """
+    """Return how long a segment takes to the root from the farthest machine (Dijkstra 1959)."""
     latency, transfer, combine = _tables(problem, part)
     latency, transfer = (  # a row for each receiver; one number for all takes no memory
         table.T if 0 in table.strides else np.ascontiguousarray(table.T)

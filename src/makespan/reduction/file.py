@@ -1,7 +1,5 @@
 """The form of reductions in files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -45,10 +43,7 @@ class ReductionForm(ProblemForm):
 
 
 def read(data: Mapping[str, Any]) -> Reduction:
-    """Build the problem from the contents of a file.
-
-    Raises ProblemError with every mistake found.
-    """
+    """Build the problem from the contents of a file; raise ProblemError with every mistake."""
     form = validated(ReductionForm, data)
     fields = {name: getattr(form, name) for name in FIELDS}
     if form.network is not None:

@@ -1,7 +1,5 @@
 """Random reductions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """What methods for reductions need of a problem."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -97,10 +95,7 @@ def at_most(most: int, what: str, count: Callable[[Reduction], int]) -> Need:
 
 
 def links_between(pairs: Callable[[Reduction], tuple[Any, ...]], what: str) -> Need:
-    """Return the need of links from all of some senders to their receivers, where links miss.
-
-    ``pairs`` returns both, in the direction of the problem.
-    """
+    """Return the need of links between the ``pairs`` of senders and receivers of a problem."""
 
     def unmet(problem: Reduction) -> str | None:
         if problem.links is None or problem.segments == "auto":

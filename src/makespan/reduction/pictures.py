@@ -1,7 +1,5 @@
 """What a picture of a reduction shows: three lanes a machine, segments as labels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter

@@ -298,10 +298,7 @@ def _behind_the_waited_for(before: Before) -> Integers:
 def behind_the_waited_for(  # type: ignore[no-untyped-def]
     sending, receiving, combining, bringing, sharing, earlier, order, path, met, width
 ):
-    """Write the rows into ``order``, each behind those it waits for unless they wait for it, too.
-
-    A depth-first search: ``path`` is room, ``met`` is zeros.
-    """
+    """Write the rows into ``order``, each behind those it waits for, by a depth-first search."""
     count = 0
     for first in range(len(order)):
         if met[first] != 0:

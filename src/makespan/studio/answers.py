@@ -1,7 +1,5 @@
 """Requests → answers, in a process that may take its time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, cast
 

@@ -1,7 +1,5 @@
 """Who may ask: this machine's own pages, or who has the token."""
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """What the service answers, in the words of OpenAPI 3.1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from makespan._version import __version__

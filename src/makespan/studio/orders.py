@@ -1,7 +1,5 @@
 """What the server and its processes say to each other."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Orders → answers, by a few processes that are kept warm, may die, and are then replaced."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

@@ -1,7 +1,5 @@
 """What requests look like, what stands in them, and the lines of Python that ask the same."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 

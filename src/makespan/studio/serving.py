@@ -1,7 +1,5 @@
 """A server for people on this machine, or for those who have its token."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,7 +1,5 @@
 """A process that answers orders, one after another; see ``core.system.subprocesses``."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Schedule → which task is executed where and when."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

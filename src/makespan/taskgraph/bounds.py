@@ -1,7 +1,5 @@
 """Lower bounds for task graphs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import chain
 

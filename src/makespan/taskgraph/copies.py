@@ -1,7 +1,5 @@
 """The copies of tasks in a plan with duplication, and from where each has its inputs."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +12,7 @@ from makespan.taskgraph.problem import TaskGraph
 
 
 class Inputs(NamedTuple):
-    """The inputs of all copies, those of a copy one after another: the data of an edge.
-
-    ``source`` is the copy that supplies them first in the plan, ``hop`` the row of the transfer, -1
-    for none.
-    """
+    """The inputs of all copies in turn: which edge, from which copy, by which row, -1 for none."""
 
     copy: Integers
     edge: Integers

@@ -1,7 +1,5 @@
 """Weights of tasks and edges, the longest paths that follow from them, and the earliest starts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
@@ -116,10 +114,7 @@ def ranks(problem: TaskGraph, w1: float | None = None, w2: float | None = None) 
 
 
 def by_level(dag: Dag, level: Floats | Integers) -> Integers:
-    """Return the tasks by falling level, ties by lowest task, predecessors always first.
-
-    Complexity: O(n log n), and O(tasks + edges) more where tasks of no weight tie.
-    """
+    """Return the tasks by falling level, ties by lowest task, predecessors first; O(n log n)."""
     order = sorted_by(-level)
     place = inverse(order)
     if (place[dag.source] < place[dag.target]).all():
@@ -128,10 +123,7 @@ def by_level(dag: Dag, level: Floats | Integers) -> Integers:
 
 
 def ready_by_level(dag: Dag, level: Floats | Integers) -> Integers:
-    """Return the tasks in the order in which the ready one of highest level is taken.
-
-    Ties go to the lowest task. Complexity: O(n log n + e), compiled for large graphs.
-    """
+    """Return the tasks as the ready one of highest level is taken, then lowest; O(n log n + e)."""
     order, ranked = np.zeros(len(dag), dtype=np.int64), sorted_by(-level)
     highest_ready.run(
         8 * len(dag) + len(dag.source),

@@ -1,7 +1,5 @@
 """Limits that plans keep or miss: deadlines and the budget; and what plans cost."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -36,10 +34,7 @@ def lateness(problem: TaskGraph, schedule: Schedule) -> Floats:
 
 
 def price_of(problem: TaskGraph, schedule: Schedule) -> float:
-    """Return what a plan costs: the seconds of all cores held, and the machines that are used.
-
-    Complexity: O(rows); the sum is rounded once.
-    """
+    """Return what a plan costs: the seconds of all cores held, and the machines that are used."""
     network = problem.network
     if not network.is_priced:
         return 0.0
@@ -52,10 +47,7 @@ def price_of(problem: TaskGraph, schedule: Schedule) -> float:
 
 
 def least_price(problem: TaskGraph) -> float:
-    """Return a price that no plan is below: each task where it is cheapest, and one start.
-
-    Complexity: O(n m), in memory for the tasks only.
-    """
+    """Return a price that no plan is below: each task where it is cheapest, and one start."""
     dag, network = problem.dag, problem.network
     if not network.is_priced:
         return 0.0

@@ -1,7 +1,5 @@
 """What methods need of a task graph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

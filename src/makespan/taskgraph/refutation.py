@@ -18,8 +18,6 @@ improvement"). What follows from the assumption that a plan ends by ``until``:
    have to do, or what crosses on its way into or out of a machine takes longer than there is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from operator import add
 from typing import NamedTuple
@@ -216,10 +214,7 @@ class _Attempt:
         return changed
 
     def _earliest(self, side: _Side, task: int, since: list[float], ends: list[float]) -> float:
-        """Return the least time by which what comes before a task is done and there.
-
-        ``since`` and ``ends`` say when the tasks before it begin and end.
-        """
+        """Return when what comes before a task is done and there, from its begins and ends."""
         facts, own, ahead = self.facts, self._of(task), side is self.facts.sides[0]
         across, busy, cores = facts.across, self.busy, facts.cores
         fetches = facts.blocking and ahead

@@ -44,10 +44,7 @@ class Scenarios:
     def drawn(
         cls, problem: TaskGraph, noise: Noise, count: int, rng: np.random.Generator
     ) -> Scenarios:
-        """Draw independent scenarios.
-
-        Raises ProblemError if the noise names tasks or machines that are not there.
-        """
+        """Draw independent scenarios; raise ProblemError if the noise names what is not there."""
         errors, nodes = errors_of(problem, noise), len(problem.machines)
         edges = len(problem.dag.source)
         claim(8.0 * count * (errors.size + edges), f"{count:,} scenarios")

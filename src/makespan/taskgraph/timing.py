@@ -84,10 +84,7 @@ def times_of_tasks(problem: TaskGraph, schedule: Schedule) -> tuple[Floats, Floa
 
 
 def occupied(problem: TaskGraph, tail: Integers, head: Integers) -> tuple[Integers, Integers, int]:
-    """Return the things that hops occupy at their two ends as indices, -1 for none, and how many.
-
-    A link is one thing, that of the first end.
-    """
+    """Return indices of what hops occupy at both ends, -1 for none, and how many there are."""
     none, machines = np.full(len(tail), -1, dtype=np.int64), len(problem.network)
     if problem.contention == "none" or not len(tail):
         return none, none, 0
@@ -274,10 +271,7 @@ class _CopyRows(_Rows):
 
 @graph_loop
 def by_owner(rank, computes, owner, place, order):  # type: ignore[no-untyped-def]
-    """Write the rows by the ``rank`` of the tasks that own them, computations first.
-
-    ``place`` is room: zeros, two more than there are ranks.
-    """
+    """Write the rows by the ``rank`` of the tasks that own them, computations first."""
     for row in range(len(owner)):
         place[rank[owner[row]] + 2] += 1
     for index in range(2, len(place)):

@@ -24,7 +24,7 @@ from makespan import (
     solve,
 )
 from makespan.cli.main import run
-from makespan.divisible.rates import shares
+from makespan.divisible.rates import quick as shares
 from tests.oracles import divisible_returns as oracle
 from tests.thorough import examples, few, up_to
 

@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from makespan import Partition, solve
-from makespan.drawing.page.packing import SHORT, Packing
+from makespan.drawing.page.html import SHORT, Packing
 from makespan.flow.plot import html
 
 

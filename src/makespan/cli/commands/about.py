@@ -1,7 +1,5 @@
 """The commands that say what there is: commands, methods, the form of files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

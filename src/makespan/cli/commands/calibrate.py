@@ -1,7 +1,5 @@
 """The command calibrate."""
 
-from __future__ import annotations
-
 import click
 
 from makespan.cli import cluster, parameters

@@ -1,7 +1,5 @@
 """The command report."""
 
-from __future__ import annotations
-
 import click
 
 from makespan.cli import parameters

@@ -1,7 +1,5 @@
 """TOML and JSON → tables of keys and values, with nesting bounded."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Files read within bounds, and written whole or not at all."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

@@ -3,8 +3,6 @@
 Only the ``file.py`` of a kind imports this module: it loads pydantic.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The model that holds the number, the form that reads it from files, and the JSON
 files all take the range from the same :class:`Rule`, which stands next to the model.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import sys
@@ -219,10 +217,7 @@ class Mistakes:
         *,
         known: frozenset[str] = frozenset(),
     ) -> np.ndarray:
-        """Return a list of numbers as floats; note every entry that the rule refuses.
-
-        ``known`` holds places whose mistake was noted before.
-        """
+        """Return a list of numbers as floats; note every entry refused, but at places ``known``."""
         plain = plain_floats(values)
         wrong = rule.wrong(list(values) if plain is None else plain).tolist()
         for index in wrong[:SHOWN_PER_COLUMN]:

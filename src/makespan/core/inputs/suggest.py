@@ -1,7 +1,5 @@
 """Did you mean …?"""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches

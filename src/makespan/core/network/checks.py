@@ -1,7 +1,5 @@
 """What can be wrong with a network, whatever it connects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise, repeat

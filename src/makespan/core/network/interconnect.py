@@ -20,10 +20,7 @@ from makespan.core.system.memory import claim
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ways:
-    """What the way from every machine (row) to every other takes, and which links it shares.
-
-    Seconds and latency are infinite where there is no way.
-    """
+    """Seconds and latency from every machine (row) to every other, or infinity; shared links."""
 
     seconds: Floats  # for a unit of data: those of the slowest link, as data flow through routers
     latency: Floats  # the sum over the links

@@ -1,7 +1,5 @@
 """Routes: shortest by number of hops, ties by lowest index."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -79,10 +77,7 @@ class Routing:
         return total
 
     def route(self, start: int, goal: int) -> list[tuple[int, int]]:
-        """Return the hops from a node to another as pairs of nodes.
-
-        Raises ValueError if there is no route.
-        """
+        """Return the hops from a node to another as pairs of nodes, or raise ValueError."""
         if self.hops[start, goal] < 0:
             raise ValueError(f"there is no route from node {start} to node {goal}")
         steps = []

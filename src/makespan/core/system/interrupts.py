@@ -1,7 +1,5 @@
 """Ctrl-C and, where it is taken as such, SIGTERM."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Asking for memory before it is taken, and how much was."""
 
-from __future__ import annotations
-
 import math
 import os
 import sys

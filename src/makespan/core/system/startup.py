@@ -4,8 +4,6 @@ That cost does not count against time limits (:class:`makespan.core.control.Cont
 a watcher may show it as progress.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Processes of this machine that do what they are told, and may die."""
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import os
@@ -93,10 +91,7 @@ ONE_THREAD = dict.fromkeys(
 
 
 def own_folder() -> tempfile.TemporaryDirectory[str]:
-    """Make a folder for the files of processes.
-
-    Raises ExecutionError if the system has no place for one.
-    """
+    """Make a folder for the files of processes, or raise ExecutionError."""
     try:
         return tempfile.TemporaryDirectory(prefix="makespan-")
     except OSError as error:

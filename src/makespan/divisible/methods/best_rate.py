@@ -1,7 +1,5 @@
 """Chunks that fit into memory, in several rounds, at the rates of the steady state."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

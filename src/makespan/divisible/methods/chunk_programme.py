@@ -1,7 +1,5 @@
 """Any star: a mixed-integer programme of its first chunks, to prove plans and to bound them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product

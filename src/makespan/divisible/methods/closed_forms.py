@@ -1,7 +1,5 @@
 """The closed forms for linear buses, stars, and given orders."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control

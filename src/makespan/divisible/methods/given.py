@@ -1,7 +1,5 @@
 """Problems that say nearly all: no load, the load of each machine, or the sequence of chunks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

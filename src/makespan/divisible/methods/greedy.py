@@ -1,7 +1,5 @@
 """A plan for any star in little time: each worker in turn takes what it can."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

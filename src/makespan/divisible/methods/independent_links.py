@@ -1,7 +1,5 @@
 """Workers behind links of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One round with fixed costs (latencies): by send cost for large loads, and exact searches."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control

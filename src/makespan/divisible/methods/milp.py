@@ -1,7 +1,5 @@
 """The mixed-integer programme of the slides, solved by HiGHS."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import floor, isfinite
 

@@ -1,7 +1,5 @@
 """Many rounds: the recursion on equal workers, and round-robin, then search, on any star."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 
@@ -78,10 +76,7 @@ def _round_robin(problem: DivisibleLoad, rounds: int) -> np.ndarray:
 
 
 def _given_rounds(problem: DivisibleLoad, rounds: int, control: Control) -> Solution:
-    """Return the plan with so many rounds, or with as many as need no negative chunk.
-
-    More rounds have smaller chunks, so the most rounds are found by doubling and bisection.
-    """
+    """Return the plan of so many rounds, or of the most without a negative chunk, by bisection."""
     sized = size_by_chain(problem, _round_robin(problem, 1))
     log_rounds(control, 1, None if sized is None else sized.makespan)
     used, high = 1, 2

@@ -1,7 +1,5 @@
 """The front of makespan and price."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -54,10 +52,7 @@ def pareto(problem: DivisibleLoad, control: Control, *, points: int = 12) -> Sol
 
 
 class _FrontSearch:
-    """The points found, and the deadlines looked at: whether no plan by then is cheaper.
-
-    The fastest plan is made as cheap, the cheapest as fast as it can be.
-    """
+    """The points found, and the deadlines looked at: whether no plan by then is cheaper."""
 
     def __init__(self, problem: DivisibleLoad, control: Control, points: int) -> None:
         self.problem = problem

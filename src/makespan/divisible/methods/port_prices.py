@@ -1,7 +1,5 @@
 """Prices of the port's time: a bound for any number of workers, and the plans that they suggest."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

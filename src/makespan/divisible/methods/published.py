@@ -1,7 +1,5 @@
 """Methods kept for comparison and teaching, which ``auto`` never picks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -61,10 +59,7 @@ A_CHUNK = "O(workers) a chunk"
 
 
 def planned(make: Callable[..., policies.Policy]) -> Callable[..., Solution]:
-    """Return the method that plans the chunks of a policy's run without errors.
-
-    Its options, and what is said of it, are the policy's.
-    """
+    """Return the method that plans the chunks of a policy's run without errors."""
 
     @wraps(make, assigned=("__name__", "__doc__"))
     def method(problem: DivisibleLoad, control: Control, **options: Any) -> Solution:

@@ -2,8 +2,6 @@
 searched.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Many rounds with returns: round-robin sends, and all results in the same order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

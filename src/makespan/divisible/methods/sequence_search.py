@@ -1,7 +1,5 @@
 """Any star: a search over sequences of chunks, each sized by one programme."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import compress, islice, product

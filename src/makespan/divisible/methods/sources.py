@@ -1,7 +1,5 @@
 """Loads that lie at several sources: the flows of a bound in turn, a search, and a proof."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -18,8 +16,7 @@ from makespan.divisible.one_round.plans import NO_MAXIMUM, of_open_load, with_de
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
 from makespan.divisible.sources.programme import ChunksProgramme, Sequences, by_turns
-from makespan.divisible.sources.scaled import Scaled
-from makespan.divisible.sources.sums import Sums
+from makespan.divisible.sources.sums import Scaled, Sums
 
 
 def solution_of(

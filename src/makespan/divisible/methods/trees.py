@@ -1,7 +1,5 @@
 """Loads handed down in trees: equivalent processors, and with fixed costs searched and proved."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import inf
 

@@ -1,7 +1,5 @@
 """Whole units in one round: the dynamic programme of an order, rounding, moves of single units."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import permutations
 

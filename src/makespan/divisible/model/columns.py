@@ -1,7 +1,5 @@
 """Platforms as read-only columns of numbers, made of lists of objects or of tables for them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace

@@ -1,7 +1,5 @@
 """The forms of machines in files: workers, masters, several sources, and what they cost."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeVar

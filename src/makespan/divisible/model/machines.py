@@ -180,10 +180,7 @@ class PiecewiseCosts:
         return PiecewiseCosts(above=self.above / unit, per_unit=self.per_unit * rate)
 
     def steeper(self, per_unit: Floats) -> Floats:
-        """Return by how much a unit costs more on each level than below it, (levels, workers).
-
-        ``per_unit`` is what it costs each worker below all levels.
-        """
+        """Return how much more a unit costs on each level than below it, (levels, workers)."""
         below = np.concatenate([per_unit[np.newaxis], self.per_unit[:-1]])
         return np.where(self.there, self.per_unit - below, 0.0)
 

@@ -1,7 +1,5 @@
 """What a divisible load problem states, and all that may be wrong with it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -52,10 +50,7 @@ class Statement:
 
     @property
     def star(self) -> Star:
-        """The platform, where it is a star.
-
-        Raises TypeError if it is not: a method that asks for a star has to need one.
-        """
+        """The platform, where it is a star; a TypeError where it is not."""
         if not isinstance(self.platform, Star):
             raise TypeError(f"the platform is not a star: {self.platform.IS}")
         return self.platform

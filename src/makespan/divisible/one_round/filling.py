@@ -169,10 +169,7 @@ class Filling:
 
 
 def least_end(filling: Filling, low: float, limit: float, control: Control) -> float | None:
-    """Return about the least end, ``low`` or later, by which the load is done.
-
-    None if there is none up to ``limit``.
-    """
+    """Return about the least end from ``low`` to ``limit`` by which the load is done, or None."""
     load = filling.problem.load
     assert load is not None
     enough = load * (1 - 1e-12)

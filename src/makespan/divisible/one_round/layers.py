@@ -1,7 +1,5 @@
 """The search over ordered subsets: layer by layer, one worker more in each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -289,10 +287,7 @@ class Layers:
 
 
 def _shrink(states: _StateColumns, numbers: Integers, goal: float, width: int) -> float:
-    """Drop beaten states and all but the best ``width`` of the new layer, best first.
-
-    Returns the highest bound of those that were given up.
-    """
+    """Keep the ``width`` best unbeaten states, best first; return the best bound of the others."""
     first, count = int(numbers[FIRST]), int(numbers[COUNT])
     upper = states.columns["upper"][first:count]
     alive = np.flatnonzero((states.columns["members"][first:count] >= 0) & (upper > goal))

@@ -1,7 +1,5 @@
 """The master as part of the answer: every machine of the bus is tried."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import wraps

@@ -1,7 +1,5 @@
 """Plans of one round: of linear stars and of chosen loads, and what deadlines leave of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,7 +13,7 @@ from makespan.core.solution import Objective, Solution
 from makespan.core.steps import MAX_ROWS, Slot, Step, Table, listed, number
 from makespan.divisible.model.plan import Plan, sends_by_start, sends_then_returns
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.shares import best_shares, equal_finish_shares
+from makespan.divisible.rates.quick import best_shares, equal_finish_shares
 from makespan.divisible.timing import timed
 
 NO_MAXIMUM = Solution(schedule=None, notes=("the load by the deadline has no maximum",))

@@ -11,8 +11,6 @@ so that the programme has O(n^2) entries, and the plan ends no earlier, for ever
     s[k] + sum_j (W_j x[k,j] + w_j a[k,j]).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -13,8 +13,6 @@ master
 They raise a ValueError if a cost or the load is negative, or there is a load and no machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple

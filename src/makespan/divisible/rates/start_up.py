@@ -1,7 +1,5 @@
 """A lower bound for any number of rounds on a star with fixed costs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats

@@ -5,8 +5,6 @@ rule is a function from a :class:`Reading` to violations. Times are compared to 
 the makespan, amounts to within 1e-9 of the load. Idle time is legal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -47,7 +45,11 @@ def violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation
         yield from tree_violations(problem, schedule.renamed(problem.machines))
         return
     if problem.chooses_master:
-        senders = _senders(schedule)
+        # where none sends, the first that computes is the master
+        sending = np.unique(schedule.machine[schedule.kind == Activity.SEND])
+        if not len(sending):
+            sending = schedule.machine[schedule.rows_of(Activity.COMPUTE)][:1]
+        senders = [schedule.machines[index] for index in sending.tolist()]
         if len(senders) > 1:
             names = ", ".join(senders)
             yield Violation(rule="master", message=f"{names} all send; one machine is the master")
@@ -63,11 +65,3 @@ def violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation
         )
         for rule in rules:
             yield from rule(reading)
-
-
-def _senders(schedule: Schedule) -> list[str]:
-    """Return the machines that send; where none does, the first that computes."""
-    sending = np.unique(schedule.machine[schedule.kind == Activity.SEND])
-    if not len(sending):
-        sending = schedule.machine[schedule.rows_of(Activity.COMPUTE)][:1]
-    return [schedule.machines[index] for index in sending.tolist()]

@@ -1,7 +1,5 @@
 """Rules on rows: one send, computation and return a chunk, and what chunks hold and add up to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

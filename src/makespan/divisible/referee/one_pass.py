@@ -5,8 +5,6 @@ only whether a schedule of that form keeps the rules. All else is left to the ru
 one by one: other forms, and whatever has a fault, to be told which.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 

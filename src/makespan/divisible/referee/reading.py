@@ -153,10 +153,7 @@ def _first_of_each_item(schedule: Schedule, rows: Integers) -> Integers:
 
 
 def _matched(schedule: Schedule, chunk: Integers, rows: Integers) -> tuple[Integers, Integers]:
-    """Return the row of each chunk (-1 where there is none), and the rows of no chunk.
-
-    ``chunk`` and the items of ``rows`` increase.
-    """
+    """Return the row of each chunk or -1, and the rows of no chunk; chunks and items increase."""
     item = schedule.item[rows]
     if np.array_equal(item, chunk):
         return rows, rows[:0]

@@ -1,7 +1,5 @@
 """Rules on what can do one thing at a time: processors, ports, links, the uplink."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The rules of several sources: who sends, what it holds, and the ports of both ends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,10 +12,7 @@ from makespan.divisible.referee.reading import NONE, Reading
 
 
 def sources_violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation]:
-    """Yield everything in ``schedule`` that breaks the statement of a problem of several sources.
-
-    Complexity: O(rows log rows), vectorised.
-    """
+    """Yield everything that breaks a problem of several sources; O(rows log rows), vectorised."""
     reading = Reading.of(problem, schedule)
     for rule in RULES:
         yield from rule(reading)

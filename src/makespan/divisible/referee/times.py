@@ -1,7 +1,5 @@
 """Rules on times: durations, precedence, releases and deadlines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,10 +12,7 @@ from makespan.divisible.referee.reading import Reading
 
 
 def duration(reading: Reading) -> Iterator[Violation]:
-    """An activity lasts its fixed cost plus its cost per unit for its amount.
-
-    With an uplink, a send may be slower.
-    """
+    """An activity lasts its fixed cost plus its amount's; with an uplink, a send may be slower."""
     star = reading.problem.star
     assert not isinstance(star.master, str)
     on_workers = reading.computes[reading.worker_of(reading.computes) >= 0]

@@ -1,7 +1,5 @@
 """The rules of trees: one message per edge, forwarded after it has arrived."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

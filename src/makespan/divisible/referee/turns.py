@@ -5,8 +5,6 @@ ends first comes first on a port (it takes no time); on links of their own they 
 transfers may stand in any order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple

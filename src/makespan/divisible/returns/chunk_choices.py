@@ -313,9 +313,22 @@ class ChunkChoices:
         self.works = self.work[0].sum(axis=0) + self.rest_work[0]
 
     def _work(self, used: Floats, amount: Floats, over: Integers) -> Floats:
-        fluid = self.fluid
-        _add_beyond(self.programme, self.terms, used=used, amount=amount, over=over, fluid=fluid)
-        return _work_of(self.terms, used, amount, over)
+        """Return the times of computing chunks, by all variables, and bound what is beyond sizes.
+
+        ``used``, ``amount``: tables (..., workers, variables): how many chunks there are, and what
+        they hold; ``over`` are the variables of what is beyond each size, (levels, ..., workers).
+        """
+        # chunks of a fluid worker are as small as one likes: nothing is beyond
+        for level, there in enumerate(self.terms.beyond.there & ~self.fluid):
+            size = self.terms.beyond.above[level, there, np.newaxis]
+            rows = amount - np.eye(amount.shape[-1])[over[level]]
+            rows = rows[..., there, :] - size * used[..., there, :]
+            self.programme.dense(rows.reshape(-1, rows.shape[-1]), high=0.0)
+        fixed, per_unit = self.terms.compute_fixed[:, np.newaxis], self.terms.compute[:, np.newaxis]
+        work: Floats = fixed * used + per_unit * amount
+        for mine, steeper in zip(over, self.terms.beyond.steeper(self.terms.compute), strict=True):
+            work += steeper[:, np.newaxis] * np.eye(work.shape[-1])[mine]
+        return work
 
     def _at_most(self, rows: Floats, high: float | Floats = 0.0) -> None:
         self.programme.dense(rows.reshape(-1, rows.shape[-1]), high=high)
@@ -338,36 +351,3 @@ class ChunkChoices:
         """Return the workers in the order of the sends of a solution, without the rest."""
         slot, worker = np.nonzero(values[self._used[0]] > 0.5)
         return tuple(worker[np.argsort(slot, kind="stable")].tolist())
-
-
-def _work_of(terms: Terms, used: Floats, amount: Floats, over: Integers) -> Floats:
-    """Return how long chunks are computed, as factors of all variables.
-
-    ``used``, ``amount``: tables (..., workers, variables): how many chunks there are, and what they
-    hold. ``over``: the variables of what they hold beyond each size, (levels, ..., workers).
-    """
-    fixed, per_unit = terms.compute_fixed[:, np.newaxis], terms.compute[:, np.newaxis]
-    work: Floats = fixed * used + per_unit * amount
-    for mine, steeper in zip(over, terms.beyond.steeper(terms.compute), strict=True):
-        work += steeper[:, np.newaxis] * np.eye(work.shape[-1])[mine]
-    return work
-
-
-def _add_beyond(
-    programme: Programme,
-    terms: Terms,
-    *,
-    used: Floats,
-    amount: Floats,
-    over: Integers,
-    fluid: NDArray[np.bool_],
-) -> None:
-    """Add the rows of what chunks hold beyond sizes.
-
-    Of a ``fluid`` worker that is nothing: its chunks are as small as one likes.
-    """
-    for level, there in enumerate(terms.beyond.there & ~fluid):
-        size = terms.beyond.above[level, there, np.newaxis]
-        rows = amount - np.eye(amount.shape[-1])[over[level]]
-        rows = rows[..., there, :] - size * used[..., there, :]
-        programme.dense(rows.reshape(-1, rows.shape[-1]), high=0.0)

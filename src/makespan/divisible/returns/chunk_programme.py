@@ -25,8 +25,6 @@ Without slots it is a programme of sums: no machine and no port is ever idle but
 Source: Benoit 2016, "Mixed linear program for DL with latencies", for several rounds and results.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.backends.highs import Programme

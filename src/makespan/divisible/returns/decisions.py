@@ -25,10 +25,7 @@ from makespan.divisible.timing.dispatch import at_a_time, returns_in_turn, sends
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Orders:
-    """Who is sent load and who returns results, each in order, and whether the master computes.
-
-    ``back`` holds the workers of ``send`` that return anything.
-    """
+    """Who is sent load and who returns results, in order, and whether the master computes."""
 
     send: tuple[int, ...] = ()
     back: tuple[int, ...] = ()

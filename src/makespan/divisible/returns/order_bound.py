@@ -80,9 +80,7 @@ class OrderBound:
         return low
 
     def _most(self, end: float, enough: float) -> float:
-        """Return a load that no plan that ends by ``end`` exceeds; below ``enough`` it is not
-        sought further.
-        """
+        """Return a load that no plan by ``end`` exceeds; any below ``enough`` will do."""
         terms = self.terms
         limit = self.open.most(end)
         own = _alone(terms, end)

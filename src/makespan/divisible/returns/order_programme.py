@@ -9,8 +9,6 @@ returns from its own on fit into T; with one port so do all sends and returns to
 The load is placed in the least T, or the most load by a given T.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np
@@ -147,10 +145,7 @@ def claim_sparse(workers: int) -> None:
 
 
 def solve_sparse(terms: Terms, orders: Orders, control: Control) -> tuple[Answer, Floats, float]:
-    """Solve the programme for one pair of orders in O(n) entries: for many workers.
-
-    Returns what HiGHS says, the load of each worker and that of the master.
-    """
+    """Solve for one pair of orders in O(n) entries; return the answer, the loads, the master's."""
     sequence = TransferSequence(worker=orders.send, transfers=tuple(orders.transfers.tolist()))
     built = TransferProgramme(terms, sequence, own=orders.own and terms.own is not None)
     answer = built.programme.solve(control)

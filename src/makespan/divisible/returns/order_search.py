@@ -160,10 +160,7 @@ Node = tuple[float, int, Orders, tuple[int, ...], int]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BestOrders:
-    """The best orders known, and how good any can be.
-
-    ``value`` is the end, or minus the load by a given end; no orders have less than ``bound``.
-    """
+    """The best orders by ``value``, an end or minus a load; no orders have less than ``bound``."""
 
     value: float = np.inf
     orders: Orders = field(default_factory=Orders)
@@ -212,10 +209,7 @@ class OrderSearch:
         self.best = replace(self.best, value=value, orders=orders, amount=amount, own=own)
 
     def improve(self, orders: Orders, most: int) -> None:
-        """Local search from some orders: the first better neighbour, until none is better.
-
-        ``most``: how many neighbours to look at.
-        """
+        """Local search to the first better neighbour, until ``most`` are seen or none is better."""
         value = self.evaluate(orders)
         looked = 0
         improved = True
@@ -258,10 +252,7 @@ class OrderSearch:
                 yield rule.arranged(send, orders.back, orders.own)
 
     def prove(self, most: int) -> None:
-        """Branch and bound, the least bound first, until the best orders are proved.
-
-        ``most``: how many programmes to solve.
-        """
+        """Branch and bound, least bound first, for ``most`` programmes or until a proof."""
         useful = (self.programme.most > 0) | ~self.optional
         workers = tuple(np.flatnonzero(useful).tolist())
         counter = itertools.count()

@@ -1,7 +1,5 @@
 """One round with returns: from a search over orders to a solution."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -137,10 +135,7 @@ def _sought(search: OrderSearch, rule: Rule, starts: list[Orders], *, in_passing
 
 
 def best_of(terms: Terms, starts: Iterable[Orders], control: Control) -> tuple[BestOrders, bool]:
-    """Return the best of some orders, each without those who get nothing in it.
-
-    And whether it is known to be: every programme was solved to its end in time.
-    """
+    """Return the best of some orders, without those who get nothing, and whether that is proved."""
     best, solved, left = BestOrders(), True, list(dict.fromkeys(starts))
     for place, orders in enumerate(left, 1):
         answer, amount, own = solve_sparse(terms, orders, control)

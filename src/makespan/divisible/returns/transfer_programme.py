@@ -10,8 +10,6 @@ by a given T. Sparse: O(1) entries a transfer.
 Source: Yang and Casanova 2003, section 5, for a given order; the optimum that eq. 17 misses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 Where a worker can't compute while it receives, when it does is decided, too.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -202,10 +200,7 @@ def solution_of_answer(
 
 
 def enforce_limits(problem: DivisibleLoad, solution: Solution) -> Solution:
-    """Return a solution, or none where its plan breaks a limit.
-
-    Programmes keep them by their tolerances, which are not the referee's.
-    """
+    """Return a solution, without a plan that by a programme's tolerance breaks a limit."""
     schedule = solution.schedule
     if schedule is None or not any(True for _ in violations(problem, schedule)):
         return solution

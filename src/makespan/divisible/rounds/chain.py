@@ -12,8 +12,6 @@ Casanova 2003, eqs. 11 to 13, state this for equal workers; it holds as well for
 All of this works on floats and on fractions alike; long sequences of floats are compiled.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -248,10 +246,7 @@ def costs_of(problem: DivisibleLoad) -> ChainCosts:
 
 
 def size_by_chain(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
-    """Return the plan in which every chunk is critical, or None where there is none.
-
-    All workers of the sequence compute at a finite speed. Complexity: O(chunks).
-    """
+    """Return the plan in which every chunk is critical, or None; all compute at finite speeds."""
     if not problem.star.compute_per_unit[sequence].all():
         return None
     if problem.master_computes and problem.star.master_cost.per_unit == 0:

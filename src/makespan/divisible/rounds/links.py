@@ -1,7 +1,5 @@
 """Workers behind links of their own: what each does alone, and what shared limits leave them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -119,11 +117,7 @@ def least_end(
 
 
 class InTurn:
-    """Workers who are served in an order, one after another on each of some ports.
-
-    Every worker gets as much as it can compute in the time that is left; one that could not
-    start in time is left out. An uplink slows a send down.
-    """
+    """Workers served in an order on each of some ports; who could not start in time is left out."""
 
     def __init__(self, star: Star, order: Integers, uplink: float | None = None) -> None:
         slowest = 0.0 if uplink is None else 1.0 / uplink

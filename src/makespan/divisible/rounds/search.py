@@ -4,8 +4,6 @@ What a sequence is worth is when its chain ends (:mod:`makespan.divisible.rounds
 whose chain has a negative chunk is repaired by dropping that chunk, or given up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -86,12 +84,7 @@ class Task:
 def search(
     task: Task, orders: tuple[Integers, ...], control: Control, effort: float = 1.0
 ) -> tuple[Integers, bool] | None:
-    """Return the best sequence and whether more could be searched; None if no round-robin has a
-    plan.
-
-    ``orders`` are of all workers, to serve their first m in turn; ``effort`` is a factor on how
-    long.
-    """
+    """Return the best sequence, and whether to search on; None if no round-robin has a plan."""
     seeds = sorted(_round_robins(task, orders, control), key=lambda seed: seed[0])
     if not seeds:
         return None

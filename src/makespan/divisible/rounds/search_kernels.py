@@ -4,8 +4,6 @@ Columns are arrays (4, n): C, c, W and 1/w of each worker. ``own`` is the master
 its units per second (0 if it does not compute).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers

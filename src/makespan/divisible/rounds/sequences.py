@@ -176,10 +176,7 @@ class Allowed:
         return self.rounds is None or max(rounds_of(send, self.place), default=0) < self.rounds
 
     def returned(self, send: Send, lifo: bool) -> list[int]:
-        """Return the chunks whose results return, in an order that is allowed.
-
-        ``lifo`` is asked where the order is open.
-        """
+        """Return the chunks whose results return, in an allowed order; ``lifo`` if it is open."""
         chunks = [chunk for chunk, worker in enumerate(send) if self.returns[worker]]
         if self.back_entries is not None:
             left: dict[int, deque[int]] = {}
@@ -194,10 +191,7 @@ class Allowed:
         return chunks[::-1] if lifo else chunks
 
     def all_returned(self, send: Send) -> Iterator[Send]:
-        """Yield the orders of the results that are allowed.
-
-        Of chunks of one worker only the order of sending is meant.
-        """
+        """Yield the allowed orders of the results, those of one worker as they were sent."""
         first = self.returned(send, lifo=False)
         return permutations(first) if self.returns_open else iter([tuple(first)])
 

@@ -5,8 +5,6 @@ the master can have only so many sends at a time, workers don't compute while th
 results return in the order of the sends, a send holds its lane from its start on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal

@@ -13,8 +13,6 @@ Source: the linear programme of Wong, Yu, Veeravalli and Robertazzi 2003 for giv
 latencies and the choices of Benoit 2016.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -30,7 +28,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import sends_by_start
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.sources.scaled import Scaled, over
+from makespan.divisible.sources.sums import Scaled, over
 from makespan.divisible.timing import timed_sources
 
 TINY = 1e-12  # of the load: chunks that hold no more are none
@@ -202,10 +200,7 @@ class ChunksProgramme:
         return np.asarray((values[self._amount] > TINY) & (values[self._used] > 0.5))
 
     def order(self, answer: Answer) -> Integers:
-        """Return the chunks that are made, in the order in which they are sent.
-
-        On links of their own, in the order in which they are computed.
-        """
+        """Return the chunks that are made, as they are sent or, on links of their own, computed."""
         made = np.flatnonzero(self._made(answer))
         begun, done = answer.values[self._start[made]], answer.values[self._done[made]]
         return made[np.lexsort((done, begun) if self.scaled.one_port else (begun, done))]
@@ -246,10 +241,7 @@ BETTER = 1e-9  # relative: by less, two plans are as good as each other
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SizedLinks:
-    """A sequence of links with the best amounts.
-
-    ``value`` is less for better ones: the end of the plan, or minus the load by the deadline.
-    """
+    """A sequence of links with the best amounts; ``value`` is the end, or minus the load."""
 
     links: tuple[Link, ...]
     computes: tuple[bool, ...]

@@ -5,8 +5,6 @@ it needs (the port, the link, the worker) and the activity it builds on (send â†
 has ended. The result is the earliest schedule with these orders.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -130,10 +128,7 @@ def matched(problem: DivisibleLoad, schedule: Schedule) -> tuple[DivisibleLoad, 
 
 
 def _returned(problem: DivisibleLoad, plan: Plan) -> Integers:
-    """Return the chunks whose results return, in that order.
-
-    Returns that last no time tie, and are told apart by their rows.
-    """
+    """Return the chunks whose results return, in that order; ties by their rows."""
     if not problem.has_returns:
         return NO_CHUNKS
     if plan.transfers is None:

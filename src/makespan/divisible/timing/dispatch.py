@@ -136,10 +136,7 @@ class Dispatch:
         )
 
     def starts(self, duration: Floats, repetitions: int = 1) -> Floats:
-        """Return the start of every row for these durations, seconds.
-
-        ``repetitions`` is how often that will be asked: a reason to compile.
-        """
+        """Return the start of every row, compiled where many ``repetitions`` are to come."""
         started: Floats = dispatch.at(len(duration) * repetitions)(
             self.order,
             duration,
@@ -161,10 +158,7 @@ def at_a_time(problem: DivisibleLoad) -> int:
 
 
 def sends_in_turn(problem: DivisibleLoad) -> bool:
-    """Whether sends on links of their own have to begin in a certain order.
-
-    Where they could all begin at once, any order is kept.
-    """
+    """Whether sends on links of their own have to begin in a certain order, not all at once."""
     if problem.ports != "many":
         return False
     given = problem.order is not None or _disciplined(problem)

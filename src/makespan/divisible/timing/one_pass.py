@@ -1,7 +1,5 @@
 """One chunk a worker, all sent before any result returns: rows and times in one pass."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -8,8 +8,6 @@ least ``C/most`` for each unit, most being what its subtree does by T. So the pl
 of a linear tree of these costs, whose best is known (equivalent processors).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,11 +83,7 @@ def fill_equivalent(first, link, compute, rate, own, part, carried):  # type: ig
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EqualFinish:
-    """Loads with which the nodes used end together, children served by link cost.
-
-    ``end`` is the makespan, ``amount`` the units of each node (negative where it can't take part
-    by then).
-    """
+    """Loads, some negative, with which the nodes used end together, children by link cost."""
 
     end: float
     amount: Floats
@@ -217,10 +211,7 @@ def fill_spread(  # type: ignore[no-untyped-def]
 
 
 def spread_tree(tree: Tree, end: float, load: float) -> tuple[float, Floats]:
-    """Return what no plan does more of by ``end``, and what no message carries more of.
-
-    ``load``: all there is to do, units; may be infinite. Complexity: O(n log n).
-    """
+    """Return what no plan does more of by ``end``, nor a message carries, in O(n log n)."""
     levels, filled = tree.levels, np.zeros((5, len(tree)))
     columns = (levels.first, *levels.costs)
     rate = fill_spread.run(len(tree), columns, tuple(filled), (float(end), float(load)))

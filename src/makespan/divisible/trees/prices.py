@@ -18,8 +18,6 @@ Source: Lagrange relaxation of a machine's time, as in time-indexed scheduling (
 C. Hurkens and M. Savelsbergh, INFORMS Journal on Computing 12, 2000), one node after another.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
@@ -256,10 +254,7 @@ def most_by(tree: Tree, end: float) -> Floats:
 
 
 def price_bound(tree: Tree, load: float, end: float) -> float:
-    """Return a lower bound on the makespan of a load, seconds.
-
-    ``end`` is that of a plan: no later end is looked at.
-    """
+    """Return a lower bound on the makespan of a load, seconds, no later than a plan's ``end``."""
     most = most_by(tree, end)
     return end * int((most < load).sum()) / len(most) * (1 - ROUNDING)
 

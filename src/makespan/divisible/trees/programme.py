@@ -10,8 +10,6 @@ the messages before it:
 Source: the model of Cheng and Robertazzi 1990 with the start-ups of Benoit 2016, latencies.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What if costs change, or there is one worker more: rates of a plan, and problems with a copy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

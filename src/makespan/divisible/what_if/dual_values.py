@@ -9,8 +9,6 @@ the fixed costs: a share more of the load is worth that share of the makespan, a
 to have as much less of all fixed costs. Of the most load by a deadline the same holds with that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -32,7 +30,7 @@ from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.transfer_programme import TransferProgramme
 from makespan.divisible.returns.transfer_sequence import Decided
 from makespan.divisible.sources.programme import ChunksProgramme, sequence_of
-from makespan.divisible.sources.scaled import Scaled
+from makespan.divisible.sources.sums import Scaled
 from makespan.divisible.timing import matched
 from makespan.divisible.trees.programme import TreeProgramme, siblings_of
 
@@ -79,10 +77,7 @@ def _varied(
 
 
 def varied_star(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[str]) -> Varied:
-    """Return the rates of a plan on a star.
-
-    Complexity: a linear programme, O(chunks) for each number, and a few pivots where it has a kink.
-    """
+    """Return the rates of a plan on a star, by one linear programme and O(chunks) a number."""
     problem, schedule = matched(problem, schedule)
     if getattr(problem.star.master, "uplink", None) is not None:
         return Varied(rates=(), notes=("costs: the shares of an uplink have no dual values",))
@@ -194,10 +189,7 @@ Entry = tuple[str, str, str, tuple[int, ...], float]
 def varied_sources(
     problem: DivisibleLoad, platform: Sources, schedule: Schedule, machines: Sequence[str]
 ) -> Varied:
-    """Return the rates of a plan of several sources.
-
-    Complexity: a linear programme, O(chunks) for each number, and a few pivots where it has a kink.
-    """
+    """Return the rates of a plan of several sources, by one linear programme."""
     schedule = schedule.renamed(problem.machines)
     horizon = schedule.makespan if problem.load is not None else problem.deadline
     if not horizon:
@@ -260,11 +252,7 @@ MAX_PAIRS = 2_000  # of siblings, each of which has rows in the programme
 
 
 def varied_tree(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[str]) -> Varied:
-    """Return the rates of a plan on a tree.
-
-    Complexity: a linear programme, O(nodes + pairs of siblings) for each number, and a few pivots
-    where it has a kink.
-    """
+    """Return the rates of a plan on a tree, by one linear programme and O(nodes) a number."""
     tree = problem.tree
     if sum(len(children) ** 2 for children in tree.children) > 2 * MAX_PAIRS:
         note = f"costs: of more than {MAX_PAIRS:,} pairs of siblings there are no dual values"

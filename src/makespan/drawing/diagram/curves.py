@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from makespan.core.errors import InputError
 from makespan.core.numeric.arrays import Floats
 from makespan.core.picture import Curves, Line
+from makespan.core.renderers import Axes
 from makespan.core.schedule import Schedule
 from makespan.core.solution import gaps_in_words
 from makespan.drawing.colours import CURVES, LIGHT, ON_PAGE, fills, legend_of
@@ -27,10 +28,6 @@ from makespan.drawing.text import (
     text_width,
     ticks,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 FIGURE = (8.0, 4.6)
 WIDTH, HEIGHT = 760.0, 420.0

@@ -1,7 +1,5 @@
 """Labels on lines, where they cover no box, no other label, and as few other lines as can be."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Source: Sugiyama, Tagawa and Toda 1981. The orders of the layers come from igrap
 them from here, where the boxes' sizes are known.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

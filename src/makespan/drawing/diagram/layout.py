@@ -3,8 +3,6 @@
 Everything is in units of the backend (pixels, points), from the left and from the top.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,16 +1,12 @@
 """Diagrams → matplotlib."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
 
+from makespan.core.renderers import Axes
 from makespan.drawing.diagram.draw import Sheet, draw
 from makespan.drawing.svg import THICK, Font, Outline, Point, Rectangle, Stroke, rounded
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 POINTS = 72.0
 ALIGN: dict[str, Literal["left", "center", "right"]] = {

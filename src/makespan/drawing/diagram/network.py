@@ -1,7 +1,5 @@
 """A picture of a network: its machines and routers, the links between them, and what they carry."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.network.interconnect import Interconnect

@@ -1,7 +1,5 @@
 """Large diagrams, made small: boxes of one layer and colour become one box."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

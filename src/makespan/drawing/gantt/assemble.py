@@ -1,7 +1,5 @@
 """What a kind says of its schedule → rows and bars."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -78,10 +76,7 @@ def assembled(
 
 
 def busy_first(schedule: Schedule, *, by_start: bool = False) -> Integers:
-    """Return all machines, those that do or receive anything first.
-
-    By index, or with ``by_start`` by the start of what each does or receives first.
-    """
+    """Return all machines, those that do or receive anything first, by index or ``by_start``."""
     first = np.full(len(schedule.machines), np.inf)
     np.minimum.at(first, schedule.machine, schedule.start)
     received = schedule.peer >= 0

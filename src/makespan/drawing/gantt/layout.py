@@ -4,8 +4,6 @@ Horizontally everything is in seconds; vertically, and for texts, in units of th
 points), measured down from the top of the first row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

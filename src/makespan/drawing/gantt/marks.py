@@ -1,7 +1,5 @@
 """Labels of vertical lines, placed so that each can be read; tracks of bars that overlap."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Iterable, Sequence

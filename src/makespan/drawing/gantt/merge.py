@@ -1,7 +1,5 @@
 """What is too small to be seen, merged: narrow bars into blocks, further machines into one row."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -118,10 +116,7 @@ def rows_shown(picture: Picture, max_rows: int) -> list[Row]:
 
 
 def crowd(picture: Picture, count: int, end: float) -> Blocks | None:
-    """Return the blocks of the row for those beyond ``count``: as dark as many are busy.
-
-    Complexity: O(n log n) for n bars.
-    """
+    """Return the blocks of the row for those beyond ``count``: as dark as many are busy."""
     hidden = len(picture.rows) - count
     if hidden <= 0:
         return None

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from makespan.core.picture import Picture
+from makespan.core.renderers import Axes
 from makespan.drawing.colours import FAINT_INK, GRID, IDLE, INK, LIMIT, PAPER, Paint, ink_on
 from makespan.drawing.diagram.mpl import ALIGN
 from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out
 from makespan.drawing.gantt.merge import rows_shown
 from makespan.drawing.text import elided, text_width
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SIZE, SMALL, LANE, MARK = 9.0, 7.5, 7.0, 8.0
 TIER = 12.0

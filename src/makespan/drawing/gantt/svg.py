@@ -1,7 +1,5 @@
 """Layout → SVG."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Values of the same keys stand beside each other.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -36,7 +34,9 @@ def answer_tables(answer: Mapping[str, Any]) -> tuple[Table, ...]:
         if isinstance(value, Mapping) and value:
             by_key.setdefault(tuple(map(str, value)), {})[name] = tuple(value.values())
         elif _is_list(value) and value and all(isinstance(part, Mapping) for part in value):
-            found.append(_of_records(name, value))
+            names = tuple(dict.fromkeys(key for record in value for key in record))
+            columns = tuple(tuple(_cell(record.get(key)) for record in value) for key in names)
+            found.append(Table(caption=name, names=names, columns=columns))
         elif (
             _is_list(value)
             and value
@@ -64,12 +64,6 @@ def _of_values(values: Mapping[str, Any]) -> tuple[Table, ...]:
 def _beside(head: str, keys: Sequence[Any], parts: Mapping[str, Sequence[Any]]) -> Table:
     columns = [tuple(map(_cell, part)) for part in parts.values()]
     return Table(caption="", names=(head, *parts), columns=(tuple(map(_cell, keys)), *columns))
-
-
-def _of_records(name: str, records: Sequence[Mapping[str, Any]]) -> Table:
-    names = tuple(dict.fromkeys(key for record in records for key in record))
-    columns = tuple(tuple(_cell(record.get(key)) for record in records) for key in names)
-    return Table(caption=name, names=names, columns=columns)
 
 
 def _cell(value: Any) -> Cell:

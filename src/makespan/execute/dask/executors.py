@@ -7,20 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Executor as Interface, Future
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 from makespan.core.system.startup import optional
 from makespan.execute.calls import Calls
 from makespan.execute.carry_out import Background
-from makespan.execute.dask.cluster.client import checked_client, client_or_local
+from makespan.execute.dask.cluster.client import Client, checked_client, client_or_local
 from makespan.execute.dask.maps.cluster import Cluster
 from makespan.execute.dask.maps.map import begin, prepared
 from makespan.execute.dealing.items import Inbox
 from makespan.execute.remote import called
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 Returned = TypeVar("Returned")
 

@@ -9,22 +9,19 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from makespan._version import __version__
 from makespan.core.errors import ExecutionError, MakespanError
 from makespan.core.problem import Problem
 from makespan.core.system import memory
 from makespan.core.system.startup import optional
-from makespan.execute.dask.cluster.client import checked_client, trouble_of
+from makespan.execute.dask.cluster.client import Client, checked_client, trouble_of
 from makespan.lab.experiment import Cell
 from makespan.lab.instances import Given, InFile, Instance
 from makespan.lab.processes import SHARE, Pace, Processes
 from makespan.lab.record import Record
 from makespan.lab.solving import pickled, row
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 SECONDS = 1.0  # that a batch should take: the scheduler needs a millisecond for one
 LARGEST_BATCH = 1000

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
+
+import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import InputError, MethodError
@@ -22,9 +24,6 @@ from makespan.flow.files.reading import problems_in
 from makespan.flow.kinds import kind_of, methods as methods_for
 from makespan.flow.result import Result
 from makespan.flow.solve import attempt, checked_limit
-
-if TYPE_CHECKING:
-    import numpy as np
 
 TIE = 1e-9
 

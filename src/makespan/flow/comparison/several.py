@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from makespan.core.display import Table, counted
 from makespan.core.problem import NO_MACHINES, assumed_machines
+from makespan.core.renderers import Axes
 from makespan.drawing.comparison import Entry, Profile, Ranking, profile_svg, ranking_svg
 from makespan.drawing.page.tables import html_table, still_page
 from makespan.drawing.render import drawn, stacked_image
@@ -25,10 +26,6 @@ from makespan.flow.comparison.table import (
     summarise,
     summary_table,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 MAX_RANKINGS = 20  # problems up to which a picture shows each; of more, it shows the profile alone
 

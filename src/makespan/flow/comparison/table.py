@@ -6,18 +6,14 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv, counted
 from makespan.core.problem import Problem
-from makespan.core.renderers import renderers
+from makespan.core.renderers import Axes, renderers
 from makespan.drawing.text import shortened
 from makespan.flow.result import Result
 from makespan.flow.serialize import as_json
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 FORMAT = "makespan.comparison/1"
 COLUMNS = ("method", "status", "value", "makespan", "gap", "runtime", "best", "note")

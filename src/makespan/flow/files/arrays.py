@@ -6,8 +6,6 @@ entry is a column, named by its place in the document: ``columns.work``,
 what would take more memory than a file may have is refused before it is read.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import zipfile

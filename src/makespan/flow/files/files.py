@@ -14,34 +14,21 @@ from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
-from makespan.flow.files.documents import (
-    ARRAYS,
-    GRAPHS,
-    KNOWN,
-    MSCCL,
-    READABLE,
-    fits_msccl,
-    format_of,
-    is_arrays,
-    msccl_text,
-    parsed,
-    parsed_text,
-    suffix_of,
-)
-from makespan.flow.files.parts import resolved, with_parts
+from makespan.flow.files import documents
+from makespan.flow.files.documents import resolved, with_parts
 from makespan.flow.files.results import result_of, schedule_of
 from makespan.flow.kinds import KINDS, kind_named, kind_of
 from makespan.flow.result import Result
 from makespan.flow.serialize import as_json, result_as_dict, schedule_as_dict
 
 VERSIONS = {"makespan.problem": 1, "makespan.result": 1, "makespan.schedule": 1}
-PROBLEMS = (".toml", ".json", ARRAYS, *GRAPHS)
+PROBLEMS = (".toml", ".json", documents.ARRAYS, *documents.GRAPHS)
 PICTURES = (".svg", ".png", ".pdf", ".html", ".trace.json")
 PROBLEM_PICTURES = PICTURES[:-1]
 TEXTS = {
-    "problem": (".json", ".toml", ARRAYS),
-    "result": (".json", ".csv", ARRAYS),
-    "schedule": (".json", ".csv", ARRAYS),
+    "problem": (".json", ".toml", documents.ARRAYS),
+    "result": (".json", ".csv", documents.ARRAYS),
+    "schedule": (".json", ".csv", documents.ARRAYS),
 }
 
 
@@ -90,8 +77,8 @@ def read_problem(
             return from_csv(str(path), **parts)
         except ProblemError as error:
             raise ProblemError(error.mistakes, heading=shown_path(path)) from None
-    if is_arrays(path):
-        return stated(parsed(path), path, parts, files_in)
+    if documents.is_arrays(path):
+        return stated(documents.parsed(path), path, parts, files_in)
     return problem_in(read_text(path, pipes=True), path, parts, files_in)
 
 
@@ -99,10 +86,10 @@ def problem_in(
     text: str, path: PathLike, parts: Mapping[str, Any], files_in: PathLike | None = None
 ) -> Problem:
     """Return the problem in the text of a file."""
-    suffix = format_of(path, text)
-    if suffix in GRAPHS:
+    suffix = documents.format_of(path, text)
+    if suffix in documents.GRAPHS:
         return _graph_in(text, path, suffix, parts)
-    return stated(parsed_text(text, path, suffix), path, parts, files_in)
+    return stated(documents.parsed_text(text, path, suffix), path, parts, files_in)
 
 
 def stated(
@@ -136,9 +123,9 @@ def _graph_in(text: str, path: PathLike, suffix: str, parts: Mapping[str, Any]) 
     try:
         return graph_in(text, suffix, shown_path(path), given=resolved(parts))
     except FileError as error:
-        if Path(path).suffix.lower() in KNOWN:
+        if Path(path).suffix.lower() in documents.KNOWN:
             raise
-        raise FileError(f"{error}; {READABLE}") from None
+        raise FileError(f"{error}; {documents.READABLE}") from None
 
 
 def problem_of(
@@ -178,7 +165,7 @@ def read_result(path: PathLike | Mapping[str, Any]) -> Result:
     if isinstance(path, Mapping):
         data, heading = dict(path), ""
     else:
-        data, heading = parsed(path), shown_path(path)
+        data, heading = documents.parsed(path), shown_path(path)
     with headed(heading):
         _refuse_parts(data)
         _check_format(data, "makespan.result")
@@ -186,11 +173,8 @@ def read_result(path: PathLike | Mapping[str, Any]) -> Result:
 
 
 def read_schedule(path: PathLike, problem: Problem) -> Schedule:
-    """Read a schedule of ``problem``: a schedule's file, or the schedule in a result's.
-
-    Raises FileError if the file can't be read or holds no schedule; with every mistake found.
-    """
-    data = parsed(path, problem)
+    """Read a schedule of ``problem`` from its own file or a result's, or raise FileError."""
+    data = documents.parsed(path, problem)
     with headed(shown_path(path)):
         if "activities" in data:
             _check_format(data, "makespan.schedule")
@@ -291,7 +275,7 @@ def file_of(
         return picture_file(thing, suffix, problem=problem, beside=beside, **asked)
     if any(value not in (None, False) for value in asked.values()):
         raise InputError(f"{', '.join(asked)}: are for pictures; {suffix} is none")
-    if suffix == ARRAYS:
+    if suffix == documents.ARRAYS:
         from makespan.flow.files.arrays import packed
 
         return packed(as_dict(thing, columns=True))
@@ -300,9 +284,9 @@ def file_of(
 
 def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-") -> str:
     """Return what stands in a file whose ``suffix`` is that of a text."""
-    if suffix == MSCCL:
+    if suffix == documents.MSCCL:
         assert isinstance(thing, Result)
-        return msccl_text(thing)
+        return documents.msccl_text(thing)
     if suffix == ".toml":
         import tomli_w
 
@@ -320,7 +304,7 @@ def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-
 
 def refuse_suffix(path: PathLike, *allowed: str) -> str:
     """Return the suffix of ``path`` if it is ``allowed``; else raise FileError, saying what is."""
-    suffix = suffix_of(path)
+    suffix = documents.suffix_of(path)
     if suffix not in allowed:
         found = (
             f"can't write {suffix} here" if suffix else "has no suffix, which says what to write"
@@ -363,7 +347,9 @@ def suffixes_of(thing: object) -> tuple[str, ...]:
     if isinstance(thing, Result):
         if thing.schedule is None:
             return (".json",)
-        return TEXTS["result"] + PICTURES + ((MSCCL,) if fits_msccl(thing) else ())
+        return (
+            TEXTS["result"] + PICTURES + ((documents.MSCCL,) if documents.fits_msccl(thing) else ())
+        )
     if isinstance(thing, Schedule):
         return TEXTS["schedule"] + PICTURES
     if hasattr(type(thing), "kind"):

@@ -1,7 +1,5 @@
 """Files → whatever they hold."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -45,10 +43,7 @@ def read_any(
 
 
 def read_plan(path: PathLike, problem: Problem) -> Result | Schedule:
-    """Read a result, or a schedule of ``problem``, whichever the file holds.
-
-    Raises FileError or ProblemError as :func:`read_any` does, and if the file holds a problem.
-    """
+    """Read a result, or a schedule of ``problem``, or raise as :func:`read_any` does."""
     found = read_any(path, problem)
     if not isinstance(found, (Result, Schedule)):
         raise FileError(f"{path}: is a problem; a result or a schedule is needed here")
@@ -56,10 +51,7 @@ def read_plan(path: PathLike, problem: Problem) -> Result | Schedule:
 
 
 def problem_files(folder: PathLike) -> list[Path]:
-    """Return the files of a folder that may hold problems, by their names, in order.
-
-    Raises FileError if the folder can't be read.
-    """
+    """Return the files of a folder that may hold problems, in order, or raise FileError."""
     try:
         files = filter(Path.is_file, Path(folder).iterdir())
         return sorted(path for path in files if path.suffix.lower() in PROBLEMS)

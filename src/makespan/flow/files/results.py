@@ -1,7 +1,5 @@
 """The contents of a result's file → the result, with every mistake in it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from math import inf, isnan
 from typing import Any
@@ -32,10 +30,7 @@ ANY_NUMBER = Rule(low=-inf, any_magnitude=True)
 
 
 def result_of(data: Mapping[str, Any], problem_of: Callable[[Any], Problem]) -> Result:
-    """Return the result that stands in a file's contents; ``problem_of`` reads its problem.
-
-    Raises InputError with every mistake found.
-    """
+    """Return the result in a file's contents, or raise InputError with every mistake found."""
     mistakes = Mistakes()
     _known_keys(mistakes, "", data, KEYS)
     problem = _problem(mistakes, data, problem_of)

@@ -1,7 +1,5 @@
 """Reports of test runners → the seconds of each test."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

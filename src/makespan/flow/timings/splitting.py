@@ -1,7 +1,5 @@
 """Seconds of tests → shards that end nearly together, the same in every process."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence
@@ -114,10 +112,7 @@ def _made(
     names: Sequence[str], problem: IndependentTasks, groups: list[list[int]], bound: float,
     other: str | None, startup: float,
 ) -> Split:  # fmt: skip
-    """Return a split into groups, or what another method finds where that is shorter.
-
-    It is asked where the groups end by more than a thousandth above the bound.
-    """
+    """Return a split into groups, or another method's where these are a thousandth too long."""
     seconds = problem.durations.tolist()
     speeds = [1.0] * len(groups) if problem.speeds is None else problem.speeds.tolist()
 

@@ -1,24 +1,11 @@
 """Methods for independent tasks, named as in the literature: a file each, but for ``SHARED``."""
 
 AUTO = (
-    "mcnaughton",
-    "level-algorithm",
-    "mct",
-    "lawler-labetoulle",
-    "uniform-lpt",
-    "min-min",
-    "sufferage",
-    "simulated-annealing",
-    "lenstra-shmoys-tardos",
-    "milp",
-    "lpt",
-    "multifit",
-    "largest-differencing",
-    "interchange",
-    "subset-sum",
-    "bin-completion",
-    "arc-flow",
-    "exact",
+    *("mcnaughton", "level-algorithm", "mct", "lawler-labetoulle"),
+    *("uniform-lpt", "min-min", "sufferage", "simulated-annealing"),
+    *("lenstra-shmoys-tardos", "milp", "lpt", "multifit"),
+    *("largest-differencing", "interchange", "subset-sum"),
+    *("bin-completion", "arc-flow", "exact"),
 )
 """What ``auto`` tries in turn."""
 

@@ -1,7 +1,5 @@
 """The optimum without preemption: one capacity after another, decided by search or as a flow."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rules that look at when each machine would end a task: MCT, LPT by speeds, MinMin and its kin."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

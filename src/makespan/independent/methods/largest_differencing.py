@@ -1,7 +1,5 @@
 """The largest differencing method of Karmarkar and Karp, for any number of machines."""
 
-from __future__ import annotations
-
 import heapq
 from itertools import count
 from typing import Any

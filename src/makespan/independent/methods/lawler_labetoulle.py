@@ -1,7 +1,5 @@
 """The optimum with preemption on any machines, by a linear programme."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The level algorithm, the optimum with preemption on identical and uniform machines."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -76,10 +74,7 @@ def needed(work: Floats, speeds: Floats) -> float:
 
 
 def worked_off(work: Floats, speeds: Floats, length: float) -> Floats:
-    """Return what is left of ``work``, the most first, after so many seconds of the algorithm.
-
-    Complexity: O(n) events of O(m).
-    """
+    """Return what is left of ``work``, the most first, after so many seconds, in O(n) events."""
     values, counts = np.unique(-work, return_counts=True)
     levels = [list(each) for each in zip((-values).tolist(), counts.tolist(), strict=True)]
     running = np.concatenate([[0.0], np.cumsum(speeds)])

@@ -1,7 +1,5 @@
 """List scheduling: in the given order, and longest processing time first."""
 
-from __future__ import annotations
-
 import heapq
 
 import numpy as np

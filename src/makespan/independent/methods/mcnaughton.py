@@ -1,7 +1,5 @@
 """McNaughton's wrap-around rule, the optimum with preemption."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control

@@ -1,7 +1,5 @@
 """MULTIFIT: bisection on the makespan, with first fit decreasing as the test."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control

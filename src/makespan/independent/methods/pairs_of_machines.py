@@ -1,7 +1,5 @@
 """Two machines at a time: tasks change places, or all are shared out evenly."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -59,34 +57,23 @@ def _evened(problem: IndependentTasks, start: Schedule, bound: float, control: C
             fits.change(group, (), tasks)
 
     def note(moves: Sequence[balance.Move], before: Sequence[float], now: Sequence[float]) -> None:
-        _log_exchange(problem, control, moves, before, now)
+        tasks, machines = problem.tasks, problem.machines
+        moved = [(tasks[task], machines[one], machines[other]) for task, one, other in moves]
+        places = dict.fromkeys(place for _, *both in moves for place in both)
+        loads = [f"{machines[at]} {number(before[at])} to {number(now[at])}" for at in places]
+        control.step(
+            Step(
+                text=f"{', '.join(f'{task} from {one} to {other}' for task, one, other in moved)}: "
+                + ", ".join(loads),
+                cells={"tasks": " ".join(task for task, *_ in moved), "loads": ", ".join(loads)},
+                items={"chosen": tuple(task for task, *_ in moves)},
+            )
+        )
 
     noting = note if control.log_steps else None
     seconds, limits = problem.durations.tolist(), tightened(problem)
     found = balance.even_out(seconds, groups, limits, bound, fits, control.expired, noting)
     return of_groups(problem, found)
-
-
-def _log_exchange(
-    problem: IndependentTasks,
-    control: Control,
-    moves: Sequence[balance.Move],
-    before: Sequence[float],
-    now: Sequence[float],
-) -> None:
-    """Log which tasks move from where to where, and the loads of these machines."""
-    tasks, machines = problem.tasks, problem.machines
-    moved = [(tasks[task], machines[one], machines[other]) for task, one, other in moves]
-    places = dict.fromkeys(place for _, *both in moves for place in both)
-    loads = [f"{machines[at]} {number(before[at])} to {number(now[at])}" for at in places]
-    control.step(
-        Step(
-            text=f"{', '.join(f'{task} from {one} to {other}' for task, one, other in moved)}: "
-            + ", ".join(loads),
-            cells={"tasks": " ".join(task for task, *_ in moved), "loads": ", ".join(loads)},
-            items={"chosen": tuple(task for task, *_ in moves)},
-        )
-    )
 
 
 HALF = 12  # of so many tasks all subsets are listed; twice as many are shared out anew

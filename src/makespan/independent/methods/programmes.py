@@ -1,7 +1,5 @@
 """The programme of assignments: solved in whole numbers, or in shares that are rounded."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control

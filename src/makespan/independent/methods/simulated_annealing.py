@@ -1,7 +1,5 @@
 """Simulated annealing on machines that differ, between a Lagrangean bound and the best plan."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

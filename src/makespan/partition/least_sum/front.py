@@ -6,8 +6,6 @@ time of the plan found up to the limit at least. Between two steps that are know
 others, unless a search with the limit just below the later step gave the energy of the earlier.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count, pairwise

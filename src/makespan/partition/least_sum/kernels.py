@@ -1,7 +1,5 @@
 """The compiled loops of sums: hulls, reduced costs, the core, and the published table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The frame of methods that search a table: target, search, explanation, a plan that is late."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -38,10 +36,7 @@ def plan_for_target(problem: Partition, control: Control, search: Search) -> Sol
 
 
 def late_plan(problem: Partition, target: Target | None, expired: Expired) -> Solution:
-    """Return the best plan known when the time was up, or another plan that is found quickly.
-
-    The bound of a makespan is the greatest limit known to be infeasible.
-    """
+    """Return the best plan known when the time was up, or another that is found quickly."""
     bound = value_of(expired.bound) if problem.objective == "makespan" else None
     entries = None
     if target is not None and expired.feasible is not None and problem.objective == "makespan":

@@ -10,8 +10,6 @@ that is at most g. The core grows until it does.
 Source: after Pisinger 1995, with an equality in place of the capacity.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,10 +47,7 @@ class Relaxation:
 
 
 def relaxation(choices: Allowed, weights: Floats, limit: int, tasks: int) -> Relaxation | None:
-    """Return the relaxation over the entries that cost up to ``limit`` (bits), None if empty.
-
-    Complexity: one pass for the hulls, one for the reduced costs.
-    """
+    """Return the relaxation over the entries that cost up to ``limit`` (bits), None if empty."""
     found = _priced(choices, weights, limit, tasks)
     return None if found is None else relaxation_at(choices, weights, limit, tasks, *found)
 
@@ -218,10 +213,7 @@ LATE = "time or memory ran out before the plan could be proved optimal"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LeastSum:
-    """The entries with the least sum, its value, and a bound no sum is below.
-
-    ``proved`` says whether the sum is least (to within rounding).
-    """
+    """The entries with the least sum, its value, a lower bound, and whether it is proved."""
 
     entries: Integers
     value: float

@@ -1,7 +1,5 @@
 """Some plan, quickly: for problems that are too large for everything else."""
 
-from __future__ import annotations
-
 import math
 
 from makespan.core.control import Control

@@ -1,7 +1,5 @@
 """Least makespan for costs that never fall: no table is needed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

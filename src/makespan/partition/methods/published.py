@@ -1,7 +1,5 @@
 """Methods of Pilla 2021 and 2022, for comparison: the table of totals, OLAR and MarIn."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Callable
@@ -15,21 +13,11 @@ from makespan.core.registry import register
 from makespan.core.solution import Objective, Solution
 from makespan.core.steps import Step, number
 from makespan.core.system.memory import claim
+from makespan.partition import needs
 from makespan.partition.least_sum.plan import plan_for_target
 from makespan.partition.least_sum.search import relaxation_at
 from makespan.partition.model.allowed_counts import Allowed
 from makespan.partition.model.table import Flags
-from makespan.partition.needs import (
-    CONVEX,
-    EVERY_TASK,
-    LEAST_MAKESPAN,
-    LEAST_MAKESPAN_OR_TOTAL,
-    LEAST_TOTAL,
-    LEXICOGRAPHIC,
-    MONOTONE,
-    NO_DEADLINE,
-    NO_OTHER_PREFERENCE,
-)
 from makespan.partition.plan import NOT_LOOKED_AT, no_count, no_plan, out_of_reach, plan, sum_at
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.search import LARGEST
@@ -45,7 +33,13 @@ Key = Callable[[float, float], float]
 
 
 @register(
-    needs=(LEAST_MAKESPAN, EVERY_TASK, NO_DEADLINE, LEXICOGRAPHIC, MONOTONE),
+    needs=(
+        needs.LEAST_MAKESPAN,
+        needs.EVERY_TASK,
+        needs.NO_DEADLINE,
+        needs.LEXICOGRAPHIC,
+        needs.MONOTONE,
+    ),
     proves="exchange argument for costs that never fall (Pilla 2021, theorem 1)",
     published=True,
     complexity="O(n + T log n)",
@@ -64,7 +58,13 @@ def olar(problem: Partition, control: Control) -> Solution:
 
 
 @register(
-    needs=(LEAST_TOTAL, EVERY_TASK, NO_DEADLINE, NO_OTHER_PREFERENCE, CONVEX),
+    needs=(
+        needs.LEAST_TOTAL,
+        needs.EVERY_TASK,
+        needs.NO_DEADLINE,
+        needs.NO_OTHER_PREFERENCE,
+        needs.CONVEX,
+    ),
     proves="exchange argument for marginal costs that never fall, to within rounding",
     published=True,
     complexity="O(n + T log n)",
@@ -148,7 +148,7 @@ STEPS = 50_000_000  # after so many steps the clock is read
 
 
 @register(
-    needs=(LEAST_MAKESPAN_OR_TOTAL, LEXICOGRAPHIC),
+    needs=(needs.LEAST_MAKESPAN_OR_TOTAL, needs.LEXICOGRAPHIC),
     proves="induction over the resources (Pilla 2022, theorem 1)",
     complexity="O(n T^2) time, O(n T) memory",
     source="Pilla 2022, algorithm 1, corrected: limits clamped to T, windows on the totals, "
@@ -181,10 +181,7 @@ def dynamic_programming(problem: Partition, control: Control) -> Solution:
 def _table(
     choices: Allowed, tasks: int, cap: int, summed: bool, control: Control
 ) -> list[Floats] | None:
-    """Return per row the best value of every total of this row and the later ones.
-
-    Only totals are computed to which the earlier rows can add up to the tasks.
-    """
+    """Return per row the best value of every total of the rows from it on that can be needed."""
     least = np.concatenate([[0], np.cumsum(choices.least_counts)]).tolist()
     most = np.concatenate([[0], np.cumsum(choices.greatest_counts)]).tolist()
     claim(8 * (len(choices) + 1) * (tasks + 1), f"a table of {len(choices):,} x {tasks:,} totals")

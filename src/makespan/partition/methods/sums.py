@@ -1,7 +1,5 @@
 """The least sum of times or energies, alone or beside the makespan, and their whole front."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

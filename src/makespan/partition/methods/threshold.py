@@ -1,7 +1,5 @@
 """Least makespan for any costs: the least threshold at which counts add up."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a table allows up to the number of tasks, and what one pass over it found out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,10 +92,7 @@ class Allowed:
 
 
 def scanned(table: Table, tasks: int) -> Allowed | None:
-    """Read the table once: find structure, and the minima of blocks; None where not all are costs.
-
-    Complexity: one pass, compiled for large tables.
-    """
+    """Read the table in one pass: structure, minima of blocks; None where not all are costs."""
     bits = table.values.view(np.int64)
     low, high = table.window(tasks) if not _nan_at_ends(table) else (table.start, table.start)
     contiguous = _contiguous(table, low, high)

@@ -4,8 +4,6 @@ Arrays, ragged rows, ``{count: cost}``, affine costs, functions and samples. Eve
 noted with its place; the entries themselves are checked later, in one pass over the table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -126,10 +124,7 @@ def build(given: Sequence[Given], tasks: int, mistakes: Mistakes) -> Table | Cur
 
 
 def tabulate(curves: Curves, tasks: int) -> Table:
-    """Return the table of curves up to ``tasks``.
-
-    Raises TooLarge if it would take too much memory.
-    """
+    """Return the table of curves up to ``tasks``; raise TooLarge if memory is too small for it."""
     entries = curves.size(tasks)
     claim(BYTES * entries, f"a table of {entries:,} costs")
     rows = [

@@ -182,10 +182,7 @@ def _step(counts: Integers, costs: Floats, wanted: Integers) -> Floats:
 
 
 def _pchip(counts: Integers, costs: Floats, wanted: Integers) -> Floats:
-    """Cubic pieces with slopes that keep each piece monotone where its samples are.
-
-    Source: Fritsch and Butland 1984, weighted harmonic means.
-    """
+    """Cubic pieces that stay monotone where samples are (Fritsch and Butland 1984)."""
     if len(counts) < 3:
         return np.interp(wanted, counts, costs)
     width = np.diff(counts).astype(np.float64)

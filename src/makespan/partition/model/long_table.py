@@ -1,7 +1,5 @@
 """Measurements in long form, one line per resource and count: frames and CSV files."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from io import StringIO

@@ -3,8 +3,6 @@
 Costs are compared as the integers with the same bit pattern.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cost tables: one flat array of values, and where each resource's row lies in it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -111,10 +109,7 @@ class Table:
         return _at(self.energies, self.entries_of(amounts))
 
     def window(self, tasks: int) -> tuple[Integers, Integers]:
-        """Return where the entries of each row that ``tasks`` and the limits allow lie.
-
-        Infinite entries at either end are left out; a row without allowed counts is empty.
-        """
+        """Return where the entries that ``tasks`` and limits allow lie, without infinite ends."""
         lower = np.maximum(self.lower, 0)
         upper = np.minimum(self.upper, tasks)
         if self.counts is None:

@@ -1,7 +1,5 @@
 """The least threshold of costs that never fall: how many tasks each resource can take by then."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ whose costs are within the limit (as bit patterns), and whose counts differ from
 ``counts`` is empty, rows are contiguous.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -31,10 +29,7 @@ def _distance(view: Any, first: Any, last: Any, p: Any) -> Any:
 
 @kernel
 def _next(view: Any, first: Any, last: Any, p: Any) -> Any:
-    """Return the first entry of the view from p on, away from the row's end; -1 if none is left.
-
-    Blocks without an allowed entry are skipped.
-    """
+    """Return the first entry of the view from p on, away from the row's end; -1 if none is left."""
     bits, least_of_block, _, limit, from_top, width = view
     while first <= p <= last:
         block = p >> BLOCK_BITS
@@ -51,10 +46,7 @@ def _next(view: Any, first: Any, last: Any, p: Any) -> Any:
 
 @kernel
 def _steps(view: Any, first: Any, last: Any, unit: Any, steps: Any) -> Any:
-    """List by how much a row's allowed counts differ from its end, in units.
-
-    Return how many there are; the first is 0.
-    """
+    """List by how much a row's allowed counts differ from its end, from 0 on; return how many."""
     bits, limit, from_top, width = view[0], view[3], view[4], view[5]
     number = 0
     step = -1 if from_top else 1
@@ -283,10 +275,7 @@ def trace(view: Any, first: Any, last: Any, unit: Any, stored: Any, entries: Any
 
 @kernel
 def costs_between(view: Any, first: Any, last: Any, infeasible: Any, found: Any) -> Any:
-    """Collect the costs above ``infeasible`` of the entries in the view.
-
-    Return how many there are; one more than fit, as soon as they do not all fit.
-    """
+    """Collect the costs in the view above ``infeasible``; return how many, or one more than fit."""
     bits, from_top = view[0], view[4]
     step = -1 if from_top else 1
     number = 0

@@ -1,7 +1,5 @@
 """The least limit on the cost at which the tasks can be split: bounds, gallop, exact values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

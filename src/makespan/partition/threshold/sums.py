@@ -29,10 +29,7 @@ BEYOND = int(np.iinfo(np.int64).max)
 
 
 class Expired(Exception):
-    """The time is up; ``bound`` is a limit that no plan is below, in bits.
-
-    ``feasible`` are the ends at the least limit that was found feasible, if any.
-    """
+    """The time is up; no plan is below ``bound`` (bits), and at ``feasible`` ends there is one."""
 
     def __init__(self, bound: int, feasible: Ends | None = None) -> None:
         self.bound = bound
@@ -83,10 +80,7 @@ class Sums(Protocol):
         """Return the least cost above ``limit``, in bits; beyond all costs where there is none."""
 
     def ends(self, limit: int, inside: Ends | None, outside: Ends | None) -> Ends | None:
-        """Return the ends at ``limit``, None where a row allows nothing.
-
-        ``inside`` and ``outside`` are the ends at a lower and at a higher limit, where known.
-        """
+        """Return the ends at ``limit``, between ends known around it; None where a row has none."""
 
     def reach(self, ends: Ends, tasks: int) -> bool:
         """Whether the counts allowed at ``ends`` can add up to ``tasks``."""

@@ -1,7 +1,5 @@
 """How many tasks are to be split under which limit, and why that may be impossible."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -33,10 +31,7 @@ def cap_of(problem: Partition) -> int:
 
 
 def target_of(problem: Partition, sums: Sums, control: Control) -> Target:
-    """Return what is to be split; with ``require="all"`` only the obvious obstacles are told.
-
-    With ``require="most"`` the greatest total that can be reached is determined.
-    """
+    """Return what is to be split; with ``require="most"`` the greatest total that can be."""
     cap = cap_of(problem)
     ends = _ends(problem, sums, cap)
     if isinstance(ends, str):
@@ -73,18 +68,14 @@ def _explanation(problem: Partition, sums: Sums, control: Control) -> str:
         if not isinstance(without, str) and without.contain(problem.tasks):
             found = least_feasible(sums, problem.tasks, LARGEST, control)
             if found is not None:
-                least = value_of(_makespan_bits(sums, found, problem))
+                entries = sums.trace(found, problem.tasks)
+                assert entries is not None
+                least = value_of(int(problem.choices.bits[entries].max()))
                 return f"the least makespan is {least!r}, above the deadline {problem.deadline!r}"
         ends = without
     if isinstance(ends, str):
         return ends
     return out_of_reach(problem, ends.least, ends.greatest) or _gap(problem, sums, ends)
-
-
-def _makespan_bits(sums: Sums, ends: Ends, problem: Partition) -> int:
-    entries = sums.trace(ends, problem.tasks)
-    assert entries is not None
-    return int(problem.choices.bits[entries].max())
 
 
 def _ends(problem: Partition, sums: Sums, cap: int) -> Ends | str:

@@ -1,7 +1,5 @@
 """First mappings: best fit within a period, and the fastest machines."""
 
-from __future__ import annotations
-
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution

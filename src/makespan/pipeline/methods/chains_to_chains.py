@@ -1,7 +1,5 @@
 """Identical machines: the least period by parametric search."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control

@@ -1,7 +1,5 @@
 """Intervals dealt to several machines: branch and bound over groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from copy import copy
 from itertools import combinations, pairwise

@@ -1,7 +1,5 @@
 """The optimum: labels of the first stages, for any objective and limits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -156,10 +154,7 @@ def _within(problem: Pipeline, control: Control, most: float) -> tuple[Mapping |
 
 
 def _computing(problem: Pipeline, most: float) -> Costs:
-    """Return costs of intervals that compute no longer than a period lets them.
-
-    Without overlap a machine among several also receives or sends one data set.
-    """
+    """Return costs of intervals within a period, with one transfer where nothing overlaps."""
     several = len(problem.machines) > 1 and bool((problem.pace > most).all())
     if problem.overlap or not several:
         return Costs.of(problem, most)

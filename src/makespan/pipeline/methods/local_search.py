@@ -1,7 +1,5 @@
 """Better sequences of machines: exchanges, insertions and removals, each cut optimally."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control

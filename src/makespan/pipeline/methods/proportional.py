@@ -1,7 +1,5 @@
 """What systems do: equal numbers of stages, or in proportion to memory."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Splitting: the slowest interval gives a part of its stages to the next machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How long a segment takes at least from machine to machine."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats
@@ -20,10 +18,7 @@ def distances(problem: Reduction, size: float, *, back: bool, combining: bool) -
 
 
 def shortest(ways: Floats) -> Floats:
-    """Return the least sums over ways from every machine (row) to every other.
-
-    Source: Floyd 1962.
-    """
+    """Return the least sums over ways from every machine (row) to every other (Floyd 1962)."""
     ways = np.where(np.eye(len(ways), dtype=bool), 0.0, ways)
     for over in range(len(ways)):
         np.minimum(ways, ways[:, over, None] + ways[over], out=ways)

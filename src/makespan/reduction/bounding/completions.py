@@ -8,8 +8,6 @@ whenever each is complete, is a linear programme with a row for each of these ti
 its dual is weights of the rows: they are evaluated in whole numbers, whatever the solver says.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from functools import lru_cache

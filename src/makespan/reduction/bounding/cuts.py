@@ -8,8 +8,6 @@ Source: Zhao et al. 2024, "ForestColl": the bottleneck cut bounds the time of a
 collective; there of links alone, without latencies.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -136,10 +134,7 @@ def directed(problem: Reduction, *, back: bool, least: float | None) -> tuple[Di
 
 
 def without_shared(ways: Directed, shared: Any) -> Bools:
-    """Return the groups of machines, a row each, that reach each other without a shared link.
-
-    One of all machines where some do in one direction only.
-    """
+    """Return the groups of machines, a row each, that reach each other without a shared link."""
     count = len(ways.seconds)
     if not shared.shape[2]:
         return np.ones((1, count), dtype=bool)

@@ -8,8 +8,6 @@ Source: Legrand, Marchal and Robert 2005, "Optimizing the steady-state throughpu
 reduce operations on heterogeneous platforms"; here with latencies.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from functools import lru_cache
 from typing import Any
@@ -119,10 +117,7 @@ class Amounts(ABC):
                 self.row(used, -lasts / self.seconds, outside / self.seconds, np.inf, 1.0)
 
     def _must_be_used(self, used: Any) -> bool:
-        """Whether these are all ways to those they lead to, or from those they start at.
-
-        What must go there, or away, then goes over some of them.
-        """
+        """Whether these are all ways to those they lead to, or from those they start at."""
         giver, taker = self.ways.giver, self.ways.taker
         others = np.ones(len(giver), dtype=bool)
         others[used] = False
@@ -146,10 +141,7 @@ class Amounts(ABC):
         self.factors.append(row)
 
     def proved(self) -> float:
-        """Return what the duals of the last solution prove, seconds, whatever HiGHS says of them.
-
-        Weights of the rows, and for each way that no more than everything is sent over it.
-        """
+        """Return what the duals of the last solution, as weights, prove by themselves, seconds."""
         weights = self.programme.duals
         table = np.array(self.factors[: len(weights)])
         low, high = np.array(self.sides[: len(weights)]).T

@@ -4,8 +4,6 @@ A machine that starts a copy at time a has it arrive ``length`` later, and start
 ``period`` later at the earliest (:mod:`makespan.reduction.bounds`). Times are whole units.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections import deque

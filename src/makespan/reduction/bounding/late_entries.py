@@ -11,8 +11,6 @@ Sources: Karp, Sahay, Santos and Schauser 1993, sending items more than once; Ba
 shared links let pass.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heappush

@@ -1,7 +1,5 @@
 """Lower bounds where the number of segments is open: they hold for each of them."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from heapq import heappop, heappush

@@ -10,8 +10,6 @@ Sources: Edmonds 1973, "Edge-disjoint branchings"; Beaumont, Legrand, Marchal an
 "Pipelining broadcasts on heterogeneous platforms"; Zhao et al. 2024, "ForestColl".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -213,10 +211,7 @@ class _Programme(Amounts):
 
 
 class _BothWays(_Programme):
-    """The linear programme of an all-reduce: each segment is complete on some machine first.
-
-    In reversed time trees lead from there to all others, then trees from all others to there.
-    """
+    """The linear programme of an all-reduce: trees to where each segment is whole, and back."""
 
     def __init__(self, problem: Reduction) -> None:
         count = len(problem.machines)

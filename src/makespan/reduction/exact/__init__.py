@@ -1,7 +1,5 @@
 """What models of sends for CP-SAT have in common."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from itertools import chain, combinations, pairwise

@@ -7,8 +7,6 @@ is added first. Machines that look alike are interchangeable, and so are segment
 before are recognised.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.jit import kernel, part
@@ -241,10 +239,7 @@ def has_double(hold, now, prepare, segment):
 def list_choices(
     now, deadline, latency, transfer, prepare, hold, unit, out_port, in_port, choices
 ):  # fmt: skip
-    """List the copies that can be added to a state, by start, then holders; return how many.
-
-    Of machines, and of segments, that are alike only the first is taken.
-    """
+    """List the copies that can be added to a state, but for those alike; return how many."""
     machines, segments = hold.shape
     length = latency + transfer
     count = 0

@@ -1,7 +1,5 @@
 """The model of an all-reduce for CP-SAT: parts to some machine, and copies from there."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any

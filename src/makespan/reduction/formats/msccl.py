@@ -1,7 +1,5 @@
 """A programme, executed with sets of parts in place of data: its sends, in order."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from heapq import heappop, heappush

@@ -55,10 +55,7 @@ class Cell(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step of a file: what it does, with which chunks, and for which step it waits.
-
-    ``waits`` is a thread block and a step of the same GPU; None for none.
-    """
+    """A step of a file: what it does, with which chunks, and which block and step it waits for."""
 
     kind: str
     source: Cell
@@ -80,10 +77,7 @@ Programme = list[dict[int, Block]]  # the thread blocks of every GPU, by their i
 
 
 def in_buffers(problem: Reduction) -> Integers:
-    """Return the segments in the order in which buffers hold them, those that they hold.
-
-    Buffers hold the chunks of one machine after another: those that come from it, or go to it.
-    """
+    """Return the segments that buffers hold, in their order: of one machine after another."""
     own = np.arange(problem.items)
     if problem.collective not in DEALT:
         return own
@@ -150,10 +144,7 @@ def _whole(
 
 
 def programme_in(root: Element, problem: Reduction) -> Programme:
-    """Return the thread blocks of every GPU, by their ids.
-
-    Raises FileError with every mistake found, up to a number of them.
-    """
+    """Return the thread blocks of every GPU by their ids, or raise FileError with the mistakes."""
     mistakes, machines = Mistakes(), len(problem.machines)
     found: Programme = [{} for _ in range(machines)]
     gpus = {part.get("id", ""): part for part in root if local(part) == "gpu"}

@@ -3,8 +3,6 @@
 Methods and other planners call them as functions; each is a method of its own, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Closed forms: circulant graphs, the growth of one segment, rings, doubling and straight sends."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import ceil
@@ -155,11 +153,7 @@ def receive(skips, takes):  # type: ignore[no-untyped-def]
 
 @loop(pays_from=2_000)
 def circulate(skips, takes, segments, waves, copies):  # type: ignore[no-untyped-def]
-    """Fill in the rows (giver, taker, segment) in the order of their rounds.
-
-    Every machine gets in every round what is due, unless it has it. Segment s is the s // waves-th
-    of wave s mod waves.
-    """
+    """Fill in the rows (giver, taker, segment) of each round: all that is due and not there yet."""
     count = len(skips) - 1
     machines = skips[count]
     has = np.zeros((machines, segments), dtype=np.bool_)

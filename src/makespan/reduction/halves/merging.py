@@ -3,8 +3,6 @@
 On the root: a reduction and a broadcast. Dealt out: a reduce-scatter and an all-gather.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -153,10 +151,7 @@ def _planned(problem: Reduction, control: Control, pair: Parts, restarts: int | 
 
 
 def _parts(problem: Reduction, pair: Parts) -> Iterator[tuple[Reduction, Reduction]]:
-    """Yield what is combined, and what is copied then, as problems of their own.
-
-    A single segment is combined on each of unequal machines in turn, where they are few.
-    """
+    """Yield what is combined, and then copied; one segment on each of a few unequal machines."""
     after, few = homes_of(problem.statement, problem.links), _on_each(problem, pair)
     if problem.collective == "all-reduce" and not few:
         one, other = (replace(problem, collective=part) for part in pair)
@@ -309,10 +304,7 @@ def _wait(complete: Any, segment: Integers, start: Any) -> float:
 def _mirrored(
     part: Reduction, reduction: Schedule, complete: Any, order: Integers
 ) -> list[tuple[Integers, Any]]:
-    """Return the reduction run backwards; on a root, its last segment becomes the first one.
-
-    Nothing, where a link that it takes does not lead back.
-    """
+    """Return the reduction run backwards, or nothing where a link does not lead back."""
     rows = reduction.rows_of(Activity.SEND)
     sender, receiver = reduction.machine[rows], reduction.peer[rows]
     if part.links is not None and not part.links[receiver, sender].all():

@@ -1,7 +1,5 @@
 """The order-aware optimum by branch and bound in reversed time."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

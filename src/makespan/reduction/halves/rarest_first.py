@@ -1,7 +1,5 @@
 """Rarest-first greedy with restarts and local search."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -40,12 +38,7 @@ from makespan.reduction.heuristics.symmetry import (
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Tables, claim_sends
 
-STYLES = (
-    RELEASE_FIRST | NEEDIEST,
-    RELEASE_FIRST | NEEDIEST | IN_TIME,
-    NEEDIEST,
-    RELEASE_FIRST,
-)
+STYLES = (RELEASE_FIRST | NEEDIEST, RELEASE_FIRST | NEEDIEST | IN_TIME, NEEDIEST, RELEASE_FIRST)
 WATCHED_FROM = 20_000
 COPIES_IN_ALL = 4_000_000
 MAX_RESTARTS = 400

@@ -1,7 +1,5 @@
 """Every segment by the quickest ways, or around busy ones: a plan also where links are missing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Packing of spanning trees: every way is used in proportion to what the best packing uses it."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The trees that message-passing libraries use, pipelined over the segments: a method each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -190,10 +188,7 @@ def without_lowest_digit(machines: int, base: int) -> Integers:
 
 @as_method("two-tree", source="Sanders, Speck and Träff 2009", leads=LEADS)
 def two_tree(machines: int, segment: int) -> Integers:
-    """Send odd and even segments up two binary trees, the leaves of one inside the other.
-
-    Even segments follow a tree in which odd machines are leaves.
-    """
+    """Send odd and even segments up two binary trees, the leaves of one inside the other."""
     inner = machines - 1
     place = np.arange(inner + 1)
     if segment % 2:

@@ -4,8 +4,6 @@ A sender's port is busy for as long as it sends, a receiver's until all has arri
 later. A unit prepares what is copied, and combines what has arrived, one after another.
 """
 
-from __future__ import annotations
-
 from makespan.core.numeric.jit import part
 
 

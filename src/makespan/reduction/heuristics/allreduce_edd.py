@@ -1,7 +1,5 @@
 """The loop of the earliest-due-date greedy: an all-reduce, one send after another."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

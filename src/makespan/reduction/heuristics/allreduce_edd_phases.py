@@ -1,7 +1,5 @@
 """The phases of the earliest-due-date greedy: who looks, who sends what to whom, and the send."""
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
 
 from makespan.core.numeric.jit import part

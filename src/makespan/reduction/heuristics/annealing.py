@@ -5,8 +5,6 @@ and Vecchi 1983, simulated annealing; what is critical is drawn more often, as i
 Aarts and Lenstra 1992.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -12,8 +12,6 @@ free again, and the sender's unit; ``latest`` (row): by when it must start.
 ``changed`` (place, 4): each row that a change changes, and what it was.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.jit import part

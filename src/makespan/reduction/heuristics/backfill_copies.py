@@ -1,7 +1,5 @@
 """The loop that copies segments while ports are free of what is planned already."""
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
 
 import numpy as np
@@ -17,10 +15,7 @@ ENOUGH = 16  # machines that can take a segment, of which the one with the least
 
 @part
 def _free_beside(machine, at, over, transfer, planned_from, planned, following):  # type: ignore[no-untyped-def]
-    """Return from when on, after ``at``, a port can send between what is planned for it.
-
-    ``following`` (machine) is the first planned transfer that is not over at ``over``.
-    """
+    """Return from when on, after ``at``, a port can send between the transfers planned for it."""
     last = planned_from[machine + 1]
     while following[machine] < last and planned[following[machine]] + transfer <= over:
         following[machine] += 1

@@ -4,8 +4,6 @@ Source: van Laarhoven, Aarts and Lenstra 1992, "Job shop scheduling by simulated
 what is critical is worth exchanging; here also for other senders and receivers.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

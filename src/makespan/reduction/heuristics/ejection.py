@@ -1,7 +1,5 @@
 """The loop of guided ejection: copies in rounds, each placed where least has to go for it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.jit import loop, part

@@ -294,10 +294,7 @@ MANNERS = tuple(
 
 
 class Shape(NamedTuple):
-    """So many groups of so many machines, the last ones of one less, and homes in each group.
-
-    Every home is that of one segment in each of the waves.
-    """
+    """Groups of machines, the last ones of one less, with homes, one for a segment of each wave."""
 
     groups: int
     size: int

@@ -4,8 +4,6 @@ Times are whole numbers of a common unit where there is one, else floats. Machin
 are counted from 0. The loops are plain Python over arrays, and are compiled for large inputs.
 """
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
 from typing import Any
 

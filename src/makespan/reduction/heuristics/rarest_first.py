@@ -4,8 +4,6 @@ A reduction is planned as the broadcast that it is in reversed time, in which a 
 ``prepare`` per copy.
 """
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
@@ -27,10 +25,7 @@ from makespan.reduction.heuristics.rarest_first_phases import (
 
 
 class Ways(NamedTuple):
-    """What copies cost, and the ports and links that they take.
-
-    Columns of :func:`broadcast_rarest_first`; None for links and ports stands for the common case.
-    """
+    """What copies cost, and the ports and links that they take, None for the common case."""
 
     latency: Any  # (sender, receiver), or 1 × 1 for equal pairs
     transfer: Any  # the same; below 0 where a link is missing

@@ -1,7 +1,5 @@
 """The phases of the rarest-first greedy: what a port sends, to whom, and the send."""
 
-from __future__ import annotations
-
 from makespan.core.numeric.jit import part
 from makespan.core.numeric.random import next_seed, uniform
 from makespan.reduction.heuristics import links_open, start_of, strike_off, worked

@@ -131,10 +131,7 @@ class Occupation(NamedTuple):
 
 
 def occupation_of(problem: Reduction) -> Occupation:
-    """Return all ways of a problem in which segments are only copied, or only combined.
-
-    Complexity: O(n²) times the shared links on a way.
-    """
+    """Return all ways of a problem in which segments are only copied, or only combined."""
     count = len(problem.machines)
     tables = broadcast_of(problem).over(count)
     giver, taker = np.nonzero((tables.transfer >= 0) & ~np.eye(count, dtype=bool))

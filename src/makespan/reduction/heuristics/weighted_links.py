@@ -5,8 +5,6 @@ algorithms": whoever sends over every link, at its rate, any segment that the ot
 broadcasts as fast as the tightest cut lets all.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.numeric.jit import loop, part

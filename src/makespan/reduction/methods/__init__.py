@@ -1,32 +1,12 @@
 """Methods for reductions, named as in the literature: a file each, but for those in ``SHARED``."""
 
 AUTO = (
-    "given-plan",
-    "exhaustive",
-    "greedy-trees",
-    "segment-count",
-    "staggered",
-    "hierarchical",
-    "reduce-then-broadcast",
-    "reduce-scatter-all-gather",
-    "single-segment",
-    "chain",
-    "circulant",
-    "direct",
-    "shortest-paths",
-    "ring",
-    "recursive-doubling",
-    "bruck",
-    "guided-ejection",
-    "earliest-due-date",
-    "tree-packing",
-    "rarest-first",
-    "two-tree",
-    "critical-path",
-    "branch-and-bound",
-    "cp-sat",
-    "cp-sat",
-    "backfilling",
+    *("given-plan", "exhaustive", "greedy-trees", "segment-count"),
+    *("staggered", "hierarchical", "reduce-then-broadcast", "reduce-scatter-all-gather"),
+    *("single-segment", "chain", "circulant", "direct", "shortest-paths"),
+    *("ring", "recursive-doubling", "bruck"),
+    *("guided-ejection", "earliest-due-date", "tree-packing", "rarest-first", "two-tree"),
+    *("critical-path", "branch-and-bound", "cp-sat", "cp-sat", "backfilling"),
 )
 """What ``auto`` tries in turn."""
 BESIDE = ("halves",)  # rooms of planners that are methods, too
@@ -40,19 +20,8 @@ SHARED = {
         "ring",
         "single-segment",
     ),
-    "merging": (
-        "reduce-scatter-all-gather",
-        "reduce-then-broadcast",
-    ),
+    "merging": ("reduce-scatter-all-gather", "reduce-then-broadcast"),
     "proofs": ("branch-and-bound",),
-    "trees": (
-        "binary",
-        "binomial",
-        "chain",
-        "given-plan",
-        "k-nomial",
-        "star",
-        "two-tree",
-    ),
+    "trees": ("binary", "binomial", "chain", "given-plan", "k-nomial", "star", "two-tree"),
 }
 """The files that hold several methods, which are alike."""

@@ -1,7 +1,5 @@
 """The order-aware optimum by constraint programming."""
 
-from __future__ import annotations
-
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution

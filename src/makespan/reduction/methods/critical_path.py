@@ -1,7 +1,5 @@
 """Local search along the critical path of the best plan known."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

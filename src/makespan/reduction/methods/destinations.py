@@ -1,7 +1,5 @@
 """The rules that order the sends, over all destinations, or over those of a local search."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Copies in rounds: those that are in the way are taken out, and placed again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -214,21 +212,17 @@ class _Packing:
             self.control, loop, ready, self.lacks, lag, mirrored, reserved, total, steps,
             int(self.control.rng.integers(2**31)), giver, when, long=steps / WATCHED_FROM,
         )  # fmt: skip
-        if left:
-            self._fail(left)
+        if left:  # the rounds were too few
+            machines = self.lacks.shape[1]
+            if not self.fewest:
+                self.failed, self.target = self.target, self.target + max(1, left // machines)
+            elif self.fewest - self.target > 1:
+                self.failed, self.target = self.target, (self.target + self.fewest) // 2
             return None
         self.fewest, self.turn = self.target, 0
         self.target = self.fewest - max(1, (self.fewest - self.failed) // STRIDE)
         self.failed = min(self.failed, self.target - 1)
         return self._schedule(giver, when, mirrored, total)
-
-    def _fail(self, left: int) -> None:
-        """Choose the next number of rounds, of which the last one was too few."""
-        machines = self.lacks.shape[1]
-        if not self.fewest:
-            self.failed, self.target = self.target, self.target + max(1, left // machines)
-        elif self.fewest - self.target > 1:
-            self.failed, self.target = self.target, (self.target + self.fewest) // 2
 
     def _held(self) -> Any:
         """Return the rounds from which machines send what they have: one a segment."""

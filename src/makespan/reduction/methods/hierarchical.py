@@ -1,7 +1,5 @@
 """Hierarchical collectives: within groups and between their homes, in waves that overlap."""
 
-from __future__ import annotations
-
 from bisect import insort
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """How many segments?"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What every machine holds before and must hold after, and who reaches whom over links."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -114,10 +112,7 @@ def homes_of(statement: Statement, links: Bools | None) -> Bools:
 def unreachable(
     statement: Statement, links: Bools, machines: Sequence[str]
 ) -> Iterator[tuple[int, str]]:
-    """Yield a segment of each sort that can't be done, and why.
-
-    Complexity: O(n²) for each different pair of ends, where everything can be done.
-    """
+    """Yield a segment of each sort that can't be done, and why; O(n²) for each pair of ends."""
     before, after, combining = statement
     if _all_do(statement, links):
         return

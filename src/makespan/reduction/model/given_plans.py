@@ -1,7 +1,5 @@
 """What is wrong with a given plan of a reduction, by destinations or by sequences of sends."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Collecting what is wrong with a reduction, and bringing what is right into its final form."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Mapping, Sequence

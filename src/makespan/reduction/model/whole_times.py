@@ -1,7 +1,5 @@
 """Times as whole numbers of a common unit, found from the numbers as they were written."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from fractions import Fraction

@@ -66,7 +66,7 @@ def evaluate(
     >>> evaluate([(), ((2, 3), (1, 1)), ((1, 1), (2, 1))], 1, 1, 1)
     6
     """
-    sequences = is_sequences(plan)
+    sequences = len(plan) > 1 and len(plan[1]) > 0 and np.ndim(plan[1][0]) == 1
     if compatible:
         if sequences or order != "greedy" or segment_sizes is not None:
             raise ProblemError("compatible: takes destinations in greedy order, no segment_sizes")
@@ -91,11 +91,6 @@ def evaluate(
     if unit is None:
         return float(end)
     return _in_kind_of(int(end) * unit, (latency, transfer, reduce))
-
-
-def is_sequences(plan: Plan) -> bool:
-    """Whether a plan lists (segment, destination) pairs, not destinations."""
-    return len(plan) > 1 and len(plan[1]) > 0 and np.ndim(plan[1][0]) == 1
 
 
 def _in_kind_of(value: Fraction, given: tuple[Any, ...]) -> float | Fraction:
@@ -143,10 +138,7 @@ MIN_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """Predicted minutes of plain enumeration.
-
-    A row per number of machines from 1, a column per number of segments from 1.
-    """
+    """Predicted minutes of plain enumeration, by numbers of machines (row) and segments from 1."""
 
     seconds_per_solution: float  # what one evaluation of 4 machines and 3 segments took
     search: tuple[tuple[float, ...], ...]  # minutes, over destinations

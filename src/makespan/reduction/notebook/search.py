@@ -1,7 +1,5 @@
 """The segmented reduction notebook's search: least makespan, number of solutions, solutions."""
 
-from __future__ import annotations
-
 import math
 import time
 from typing import Any, NamedTuple

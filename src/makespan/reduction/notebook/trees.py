@@ -1,7 +1,5 @@
 """All trees into the root, the loop that extends states by them, and which solutions are alike."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ takes no time: on a port or a unit it may stand where another activity begins or
 order is then kept to, but not in its midst.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,10 +20,7 @@ from makespan.reduction.referee.resources import ports, readiness, reductions
 
 
 def violations(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
-    """Yield everything in which ``schedule`` breaks the statement.
-
-    Complexity: O(rows log rows), vectorised; one Python object per violation only.
-    """
+    """Yield everything in which ``schedule`` breaks the statement, in O(rows log rows)."""
     schedule = schedule.renamed(problem.machines)
     found = list(_misplaced(problem, schedule))
     if problem.segments == "auto" and not found:

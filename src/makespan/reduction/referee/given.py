@@ -1,7 +1,5 @@
 """Plans that the problem gives: destinations, sequences, and the rule of order."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush

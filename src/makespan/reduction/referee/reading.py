@@ -1,7 +1,5 @@
 """What the rules read off a schedule of a reduction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

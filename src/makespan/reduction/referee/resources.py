@@ -1,7 +1,5 @@
 """Ports and units: one at a time, in the order of arrival, and nothing before it is there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

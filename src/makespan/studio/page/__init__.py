@@ -1,7 +1,5 @@
 """The page of the studio: files, and what it shares with the page of a plan."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from importlib.resources import files

@@ -7,8 +7,6 @@ the dominant sequence; the length of that is the parallel time.
 Source: PB165, "Naplánovaný graf úloh", corrected: paths sum w1 over the durations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

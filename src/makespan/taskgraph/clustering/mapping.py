@@ -4,8 +4,6 @@ Source: PB165, "Spojování shluků", "Plánování pomocí shlukovací heuristi
 moved by what their plan takes, as Sarkar 1989 assigns them (chapter 5).
 """
 
-from __future__ import annotations
-
 from itertools import permutations
 from typing import Any
 

@@ -172,10 +172,7 @@ def _searched(
     times: Floats,
     parts: type[Parts],
 ) -> tuple[Schedule, float | None, tuple[str, ...], bool]:
-    """Return the best plan found, a bound, what is to be said of rounding, and if it was cut.
-
-    Without a bound it is done only where no plan keeps the limits.
-    """
+    """Return the best plan found, a bound, what to say of rounding, and whether it was cut."""
     from makespan.backends.cp_sat import scaling_of, search
 
     until, by_price = plan.makespan, problem.objective == "price"

@@ -9,8 +9,6 @@ a quote and a backslash; other backslashes stand for themselves.
 A text is read once from its beginning to its end; groups make a bounded number of edges.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

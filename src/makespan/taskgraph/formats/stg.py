@@ -8,8 +8,6 @@ communication, whose first line holds more than one number, are not read.
 Source: Tobita and Kasahara 2002.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.errors import FileError

@@ -9,8 +9,6 @@ tables of their own.
 Source: Coleman et al. 2022; https://github.com/wfcommons/WfFormat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from math import ceil, isnan
 from typing import Any, NamedTuple

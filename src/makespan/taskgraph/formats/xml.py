@@ -136,11 +136,7 @@ def _attributes(part: Element) -> Iterator[tuple[str, str]]:
 
 
 def read_graphml(text: str) -> Dag:
-    """Return the graph of a GraphML document.
-
-    Raises FileError if it is not one, or holds what a graph of tasks can't be; MissingExtra if
-    networkx is not installed.
-    """
+    """Return the graph of a GraphML document, or raise FileError; MissingExtra without networkx."""
     networkx = optional("networkx")
     root = root_of(text, "graphml", "GraphML")
     if (count := sum(each.tag.endswith("}graph") for each in root.iter())) != 1:

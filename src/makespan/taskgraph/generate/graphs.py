@@ -4,8 +4,6 @@
 a task.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -125,10 +123,7 @@ def gaussian_elimination(order: int, *, ccr: float = 1.0) -> Dag:
 
 
 def fft(points: int, *, ccr: float = 1.0) -> Dag:
-    """Return the butterfly graph of a fast Fourier transform: ``points`` a power of two.
-
-    Each of log2(points) + 1 ranks holds one task per point.
-    """
+    """Return the butterfly graph of a fast Fourier transform of ``points``, a power of two."""
     _whole(points=points)
     if points & (points - 1):
         raise ProblemError(f"points: {points} is not a power of two")

@@ -1,7 +1,5 @@
 """Plans that grow by one task after another: who is busy until when."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Times of tasks whose machines and order are known, and plans that are there at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -57,10 +55,7 @@ COMPILE_FROM = 300_000  # tries of a task on a machine, and edges, from which co
 
 
 def is_compiled(problem: TaskGraph) -> bool:
-    """Whether there is enough to place for compiled loops.
-
-    They are made for transfers that wait for nothing, and tasks on one core each.
-    """
+    """Whether there is enough for compiled loops: of single cores, where no transfer waits."""
     steps = len(problem.dag) * len(problem.network) + len(problem.dag.source)
     made = not problem.transfers_wait and not problem.is_rigid
     return made and pays(steps, COMPILE_FROM, LOADED_FROM, of=("taskgraph",))
@@ -188,10 +183,7 @@ def fallback_plan(problem: TaskGraph, control: Control) -> Schedule:
 
 
 def appended(problem: TaskGraph) -> Schedule:
-    """Return the plan that gives each task, by falling level, to the core that is free first.
-
-    Complexity: O(n log n + n log c + e), c the cores of all machines; compiled.
-    """
+    """Return the plan that gives each task, by falling level, to the core that is free first."""
     from makespan.taskgraph.list_scheduling.insertion_kernels import append_some
 
     dag, cores = problem.dag, int(problem.cores.sum())
@@ -275,10 +267,7 @@ def transfer_rows(  # type: ignore[no-untyped-def]
     tail, head, item, amount, start, until,
     machines, nodes, row,
 ):  # fmt: skip
-    """Write the hops of all transfers, from ``row`` on, each as soon as its data are there.
-
-    ``place`` and ``end`` are those of tasks; tables are flat.
-    """
+    """Write the hops of all transfers, from ``row`` on, each as soon as its data are there."""
     for edge in range(len(source)):
         at, goal = place[source[edge]], place[target[edge]]
         if at != goal and (size[edge] > 0.0 or fixed[at * machines + goal] > 0.0):

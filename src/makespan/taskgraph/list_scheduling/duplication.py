@@ -3,8 +3,6 @@
 Tables by task and machine are flat, and so are those by core and gap; a time of -1 is none.
 """
 
-from __future__ import annotations
-
 from makespan.core.numeric.jit import part
 from makespan.taskgraph.model.loops import graph_loop
 

@@ -31,10 +31,7 @@ class Gaps:
         self._end = [FOREVER]
 
     def first_fit(self, earliest: float, length: float) -> float:
-        """Return the first start, not before ``earliest``, of ``length`` free seconds.
-
-        Complexity: O(log g + the gaps behind ``earliest`` that are too short).
-        """
+        """Return the first start, not before ``earliest``, of ``length`` free seconds."""
         starts, ends = self._start, self._end
         place = bisect_left(ends, earliest)
         while True:
@@ -57,10 +54,7 @@ class Gaps:
         return self._start[place] <= start
 
     def take(self, start: float, end: float) -> Taken:
-        """Take the time from ``start`` to ``end``, which lies in the gap of its first fit.
-
-        A time of no length splits its gap, so that nothing is inserted around it.
-        """
+        """Take the time from ``start`` to ``end``, or split the gap there if that is no time."""
         starts, ends = self._start, self._end
         place = bisect_left(ends, start)
         while end > ends[place]:
@@ -150,10 +144,7 @@ class Profile:
         self._times, self._free = [0.0], [cores]  # the last part has no end
 
     def first_fit(self, earliest: float, length: float, width: int) -> float:
-        """Return the first start, not before ``earliest``, with ``width`` cores for so long.
-
-        Complexity: O(log g + g), g the parts behind ``earliest``.
-        """
+        """Return the first start, not before ``earliest``, with ``width`` cores for so long."""
         if width > self.cores:
             return FOREVER
         times, free = self._times, self._free

@@ -1,7 +1,5 @@
 """A growing plan in which tasks and transfers go into the first gap that is long enough."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Literal
 

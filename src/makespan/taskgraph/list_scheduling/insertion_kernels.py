@@ -8,8 +8,6 @@ these, and ``until`` when there are any, so that blocks are looked at only where
 task.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -293,10 +291,7 @@ def append_some(
     fixed: Floats, per_unit: Floats,
     machine: Integers, start: Floats, end: Floats, tail: Floats,
 ) -> None:  # fmt: skip
-    """Place the tasks of ``order`` behind all others, each on the core that is free first.
-
-    The cores form a heap, the one that is free first on top, ties by the lowest.
-    """
+    """Place the tasks of ``order`` behind all others, each on the core that is free first."""
     cores = len(tail)
     machine_of = np.empty(cores, dtype=np.int64)
     for place in range(len(speed)):

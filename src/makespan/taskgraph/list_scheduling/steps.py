@@ -1,7 +1,5 @@
 """Steps of methods that place tasks, one after another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,10 +13,7 @@ QUEUED = 6  # tasks of the queue in a line
 
 
 class Steps:
-    """The steps of a method, and a record of each for programs.
-
-    Nothing is kept unless ``control`` keeps a log.
-    """
+    """The steps of a method, and a record of each for programs, where ``control`` keeps a log."""
 
     def __init__(self, control: Control) -> None:
         self.wanted = control.log_steps

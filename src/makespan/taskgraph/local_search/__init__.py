@@ -1,7 +1,5 @@
 """Local search: moves of tasks, and large graphs planned from their ends and forwards again."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -60,10 +58,7 @@ def improved(
     moves: int | None,
     sample: Sample | None = None,
 ) -> Schedule:
-    """Return the best plan that so many moves of tasks lead to from ``schedule``.
-
-    Without a ``sample`` its value is what the objective says.
-    """
+    """Return the best plan that so many moves lead to, by its ``sample`` or the objective."""
     dag, network, count = problem.dag, problem.network, len(problem.dag)
     large = steps_of_a_move(problem)
     missing, scale, _ = worth(problem, schedule)
@@ -113,10 +108,7 @@ def improved(
 
 
 def reach_of(moves: int, count: int) -> float:
-    """Return how far a plan may get longer at first: the further, the more moves there are.
-
-    With few moves for many tasks, a search that leaves its start far behind would not come back.
-    """
+    """Return how far a plan may get longer at first: the further, the more moves there are."""
     return min(MAX_REACH, max(MIN_REACH, moves / (300.0 * count * count)))
 
 

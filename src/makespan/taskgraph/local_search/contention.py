@@ -1,7 +1,5 @@
 """Local search where transfers wait for links, ports or machines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -194,10 +192,7 @@ def _propose(  # type: ignore[no-untyped-def]
 def _first_gap(  # type: ignore[no-untyped-def]
     begin, length, reason, task, one, two, things, last, spot, left, right, opens, closes, owner
 ):
-    """Return when a hop begins, in the first gap of all that it takes, and what it waits for.
-
-    ``spot`` gets, for each of the two things, the node that it goes behind.
-    """
+    """Return when a hop begins, in the first gap of all it takes; ``spot`` gets what is before."""
     moves = length > 0.0
     while moves:
         moves = False

@@ -1,7 +1,5 @@
 """Moves of tasks where transfers overlap: what is drawn, and the loop that tries them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,30 +1,12 @@
 """Methods for task graphs, one a file, named as in the literature."""
 
 AUTO = (
-    "pareto",
-    "given-plan",
-    "hu",
-    "coffman-graham",
-    "heft",
-    "branch-and-bound",
-    "peft",
-    "cpop",
-    "mcp",
-    "single-machine",
-    "loss",
-    "gain",
-    "cumulative",
-    "local-search",
-    "duplication",
-    "dominant-sequence-clustering",
-    "linear-clustering",
-    "etf",
-    "sufferage",
-    "lookahead",
-    "edge-zeroing",
-    "local-search",
-    "cp-sat",
-    "cp-sat-transfers",
+    *("pareto", "given-plan", "hu", "coffman-graham", "heft", "branch-and-bound"),
+    *("peft", "cpop", "mcp", "single-machine", "loss", "gain"),
+    *("cumulative", "local-search", "duplication"),
+    *("dominant-sequence-clustering", "linear-clustering"),
+    *("etf", "sufferage", "lookahead", "edge-zeroing"),
+    *("local-search", "cp-sat", "cp-sat-transfers"),
 )
 """What ``auto`` tries in turn: the quick methods, then search from the best of their plans.
 

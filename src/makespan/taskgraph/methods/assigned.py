@@ -1,7 +1,5 @@
 """Plans whose machines are decided: those that are given, or one for all tasks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control

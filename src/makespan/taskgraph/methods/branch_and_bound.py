@@ -1,7 +1,5 @@
 """The optimum of tiny graphs by trying what starts next, again and again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Clusters by edge zeroing, and linear clusters: the longest path, again and again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rules that look at when each machine would start or end ready tasks: MCT, MinMin, ETF and kin."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

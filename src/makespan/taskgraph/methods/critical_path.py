@@ -1,7 +1,5 @@
 """Methods that follow the critical path: CPOP and MCP."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control
@@ -58,10 +56,7 @@ def critical_path(problem: TaskGraph, through: Floats) -> Integers:
 
 @graph_loop
 def lowest_path(first_in, first_out, successors, through, path, least):  # type: ignore[no-untyped-def]
-    """Write the path from an entry task on over tasks through which ``least`` or more leads.
-
-    It always goes on with the lowest task; how many it holds is returned.
-    """
+    """Write the lowest of the paths on which all are ``least`` or more; return its length."""
     task = 0
     while first_in[task] < first_in[task + 1] or through[task] < least:
         task += 1

@@ -74,10 +74,7 @@ def cumulative(problem: TaskGraph, control: Control) -> Solution:
 
 
 def _groups(problem: TaskGraph) -> list[list[int]]:
-    """Return the machines in groups of those on which all tasks take equally long.
-
-    Where tasks need several cores of one machine, each machine is a group.
-    """
+    """Return groups of machines on which all tasks take equally long; of one each for cores."""
     if problem.is_rigid:
         return [[machine] for machine in range(len(problem.network))]
     if not len(problem.dag.own):

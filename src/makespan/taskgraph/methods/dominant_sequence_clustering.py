@@ -261,7 +261,10 @@ class Search:
         for each in found.moved:
             old = self.cluster[each]
             self._append(each, found.home, self._ready_in(found.home, each))
-            self._shorten(old)
+            members = self._members.get(old, [])  # it ends with the last task still in it
+            while members and self.cluster[members[-1]] != old:
+                members.pop()
+            self._finish[old] = self._end(members[-1]) if members else 0.0
         self._append(task, found.home, found.start)
 
     def _append(self, task: int, cluster: int, begin: float) -> None:
@@ -269,13 +272,6 @@ class Search:
         self.start[task] = max(begin, self._finish[cluster])
         self._finish[cluster] = self._end(task)
         self._members.setdefault(cluster, []).append(task)
-
-    def _shorten(self, cluster: int) -> None:
-        """Let a cluster end with the last task that is still in it."""
-        members = self._members.get(cluster, [])
-        while members and self.cluster[members[-1]] != cluster:
-            members.pop()
-        self._finish[cluster] = self._end(members[-1]) if members else 0.0
 
     def _release(self, task: int) -> None:
         """Tell the successors of an examined task when its data arrive."""

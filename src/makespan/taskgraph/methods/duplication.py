@@ -1,7 +1,5 @@
 """Task duplication: copies of predecessors go where they let a task start earlier."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Equal tasks without communication: the algorithms of Hu, and of Coffman and Graham."""
 
-from __future__ import annotations
-
 import heapq
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Heterogeneous earliest finish time, and two methods that look further ahead."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control

@@ -1,7 +1,5 @@
 """IC-PCP: partial critical paths, each on the cheapest machine that ends it in time."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control
@@ -128,10 +126,7 @@ class _Paths:
         return float(self.end[source] + fixed[origin, machine] + per_unit[origin, machine] * size)
 
     def behind(self, task: int) -> list[int]:
-        """Return the partial critical path that ends before a task, its first task first.
-
-        The critical parent is the one whose data arrive last, of those without a machine.
-        """
+        """Return the partial critical path before a task, by the latest data of the unassigned."""
         path: list[int] = []
         while True:
             if task == EXIT:

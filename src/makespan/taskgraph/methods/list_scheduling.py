@@ -1,7 +1,5 @@
 """List scheduling: the ready task of highest priority goes to a free machine, or to any."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
 from typing import Any
@@ -151,10 +149,7 @@ def list_scheduling(
 
 
 def _next(partial: AppendSchedule, ready: Ready, machines: range) -> tuple[int, list[int]]:
-    """Take the first task of the queue that fits, and return the machines that have its cores.
-
-    There are none where nothing fits. What needs more cores than are free lets others pass.
-    """
+    """Take the first task of the queue that fits; return the machines with its cores, or none."""
     task, passed = -1, []
     fits: list[int] = []
     free = [each for each in machines if partial.free_at(each) <= ready.time] if ready else []

@@ -1,7 +1,5 @@
 """Local search: tasks change machines and places in the order."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from makespan.core.control import Control

@@ -1,7 +1,5 @@
 """Plans between fast and cheap ones: LOSS and GAIN, and the whole front of makespan and price."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Plans that end soonest in random scenarios: the best of many, and local search."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

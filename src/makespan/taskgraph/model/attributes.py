@@ -4,8 +4,6 @@ Nothing is assumed in silence: a value that is not a number is a mistake, a grap
 stand under names that are not known is refused, and what is missing or not read is noted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -74,10 +72,7 @@ Entry = Mapping[str, Found]
 
 
 class Column:
-    """Works of nodes, or sizes of edges, and what was noted while they were read.
-
-    ``place`` says where a value stands, from its ``where`` and its key.
-    """
+    """Works of nodes, or sizes of edges, the ``place`` of a value, and what was noted of them."""
 
     def __init__(self, quantity: Quantity, place: Callable[[Any, str], str]) -> None:
         self.quantity = quantity

@@ -1,7 +1,5 @@
 """What a graph is given as → columns of numbers, with every mistake in them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import inf, isnan
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A given plan: who executes what, in which order."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tasks and edges of networkx graphs, of Dask collections and of Dask graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

@@ -6,8 +6,6 @@ of a machine stand from ``first_core[machine]`` on. Where tasks are rigid, some 
 then the times of a machine's cores are in their order, and a task takes the first ones.
 """
 
-from __future__ import annotations
-
 from makespan.core.numeric.jit import loop, part
 
 PAYS_FROM = 2_000_000  # elementary steps from which loading a compiler pays off
@@ -19,10 +17,7 @@ graph_loop = loop(pays_from=PAYS_FROM, loaded_from=LOADED_FROM)
 
 @graph_loop
 def topological(first_out, target, waiting, order):  # type: ignore[no-untyped-def]
-    """Write a topological order (first ready, first out); return how many tasks it holds.
-
-    ``waiting`` holds the number of predecessors of each task, and is used up.
-    """
+    """Write a topological order, using ``waiting`` up; return how many tasks it holds."""
     tail = 0
     for task in range(len(order)):
         if waiting[task] == 0:

@@ -1,7 +1,5 @@
 """Pictures of task graphs: the plan over time, and the graph itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The task graph, the scheduled graph of a plan, and the machines with the links between them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What tells tasks apart in pictures: type, level, machine or cluster, and the longest path."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

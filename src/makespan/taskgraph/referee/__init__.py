@@ -1,7 +1,5 @@
 """The referee of task graphs: it knows the statement, and nothing of the solvers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The rules for plans in which every task is executed once, and for those with copies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the rules for plans with and without copies have in common."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
@@ -19,10 +17,7 @@ SHORT = 2**16  # integers below are sorted in linear time
 
 
 class Rows(ABC):
-    """The rows of a schedule, beside the problem it is said to solve.
-
-    ``row`` is that of each execution of a task, ``hops`` are those of transfers.
-    """
+    """The rows of a schedule, which of them executes each task, and its transfers."""
 
     def __init__(
         self, problem: TaskGraph, schedule: Schedule, row: Integers, hops: Integers
@@ -111,10 +106,7 @@ class Rows(ABC):
             yield broken("duration", text, (row,), times, off[row])
 
     def times(self) -> Iterator[Violation]:
-        """Yield tasks that machines take before their release, or that end behind their deadline.
-
-        Of copies, the one that ends first has to meet the deadline.
-        """
+        """Yield tasks that start before their release, or whose first copy misses the deadline."""
         dag = self.problem.dag
         if not dag.release.any() and not self.problem.has_deadlines:
             return

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.execute.dask.cluster.calibration import Calibration
-from makespan.execute.dask.cluster.client import checked_client, on_loop
+from makespan.execute.dask.cluster.client import Client, checked_client, on_loop
 from makespan.execute.dask.cluster.engine import DaskEngine
 from makespan.execute.dask.cluster.probe import Probe
 from makespan.execute.dask.cluster.workers import WorkerPool, refuse_no_worker
@@ -17,9 +17,6 @@ from makespan.execute.dealing.engine import WorkerLost
 from makespan.execute.dealing.items import Items
 from makespan.execute.pickles import function_as_sent, refuse_unpicklable
 from makespan.execute.progress import Progress, Tell, teller
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 REPETITIONS = 3
 TIME_LIMIT = 1.5

@@ -6,12 +6,17 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Coroutine, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from makespan.core.errors import InputError
 from makespan.core.system.startup import optional
 from makespan.execute import loop
 from makespan.execute.travel import dropped
+
+if TYPE_CHECKING:
+    from distributed import Client as Client  # noqa: PLC0414 - others take it from here
+else:
+    Client = Any  # importing Dask waits until it is used
 
 Value = TypeVar("Value")
 log = logging.getLogger("makespan")
@@ -116,10 +121,7 @@ async def _swept(client: Any, keys: Collection[str]) -> None:
 
 
 def swept(address: str, security: Any, keys: Collection[str]) -> None:
-    """Remove what a client that was closed meanwhile has left, with a client of its own.
-
-    What was being sent then may lie on a worker, with or without the scheduler knowing of it.
-    """
+    """Remove what a client that was closed meanwhile has left, by a client of its own."""
     from distributed import Client
 
     try:

@@ -111,12 +111,13 @@ class Probe:
 
     def _measured(self, member: WorkerInfo) -> Measured:
         samples = self.found[member.name]
+        found = _fit(samples.back)  # often but a latency
         return Measured(
             name=member.name,
             threads=member.threads,
             send=_fit(samples.send),
             compute=_sustained(_fit(samples.compute), samples.sustained),
-            return_=_fit_of_returns(samples.back),
+            return_=found if found.per_unit_interval[0] > 0 else _fit(samples.back, constant=True),
             submit=median(samples.submit),
             between=median(samples.between),
             whole=tuple((count, median(samples.whole[count])) for count in sorted(samples.whole)),
@@ -167,7 +168,11 @@ class Probe:
         async with self.port:
             outcomes, window = await engine.fetch(member, tasks)
         engine.release(held.future, *tasks)
-        _refuse_failures(outcomes)
+        for outcome in outcomes:
+            for failure in outcome.failures:
+                raise ExecutionError(
+                    f"the function raised on the sample, {failure}\n{failure.traceback}"
+                ) from failure.error
         seconds = _seconds(outcomes)
         samples.send.append((units, held.window.seconds))
         samples.compute.append((units, seconds))
@@ -232,10 +237,7 @@ class Probe:
         return float(max(ends) - min(starts))
 
     async def _in_a_row(self, member: WorkerInfo, shared: Sharing) -> None:
-        """Keep a worker computing for a while, as in a run: the next chunks arrive meanwhile.
-
-        A processor that is throttled, or has to receive, is slower then than for one chunk.
-        """
+        """Keep a worker computing while chunks arrive: receiving, or throttled, it is slower."""
         samples, engine = self.found[member.name], self.engine
         length = max(1, self._most(samples) // 2)
         units = self.items.load_of(0, length)
@@ -307,22 +309,6 @@ def _sustained(found: Fit, measurements: list[tuple[float, float]]) -> Fit:
     if not expected:
         return found
     return scaled(found, max(1.0, sum(seconds for _, seconds in measurements) / expected))
-
-
-def _fit_of_returns(measurements: list[tuple[float, float]]) -> Fit:
-    """Fit the cost of returns, which often is but a latency."""
-    found = _fit(measurements)
-    if found.per_unit_interval[0] > 0:
-        return found
-    return _fit(measurements, constant=True)
-
-
-def _refuse_failures(outcomes: list[Outcome]) -> None:
-    for outcome in outcomes:
-        for failure in outcome.failures:
-            raise ExecutionError(
-                f"the function raised on the sample, {failure}\n{failure.traceback}"
-            ) from failure.error
 
 
 async def _all(work: Any) -> list[Any]:

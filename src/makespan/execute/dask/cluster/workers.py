@@ -41,10 +41,7 @@ def silence() -> float:
 
 
 class Heard:
-    """How long nothing was heard of each worker, by this machine's clock.
-
-    Time in which nobody listened, as while the client itself was stopped, does not count.
-    """
+    """How long nothing was heard of each worker, while this machine itself was listening."""
 
     def __init__(self) -> None:
         self._last: dict[str, float] = {}

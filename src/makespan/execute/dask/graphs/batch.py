@@ -42,10 +42,7 @@ NEEDED = (
 
 
 class Batch:
-    """The tasks of one run.
-
-    ``as_it_is``: they go as Dask would send them; else under keys of their own.
-    """
+    """The tasks of one run, under keys of their own unless they go ``as_it_is``."""
 
     def __init__(self, client: Any, work: Work, *, as_it_is: bool = False) -> None:
         self.client = client

@@ -220,7 +220,8 @@ def _planned(
         return None, f"left to Dask: to plan {count} tasks takes too long for {own:.3g} s"
     problem = problem_of(cluster, known, structure, members)
     placed = _placed(known, problem, members)
-    own = min(own, _as_dask_has_it(problem, placed))
+    # what Dask's own placement takes
+    own = min(own, Forecast(problem).run(*placed, late=True))
     begun = time.perf_counter()
     plan = plan_graph(problem, time_limit=budget, start=placed, progress=False)
     spent = time.perf_counter() - begun
@@ -239,8 +240,3 @@ def _placed(
     place = {member.name: index for index, member in enumerate(members)}
     order = topological(problem, sorted(known.placed, key=lambda task: known.placed[task][0]))
     return order, [place[known.placed[task][1]] for task in range(len(order))]
-
-
-def _as_dask_has_it(problem: TaskGraph, placed: tuple[list[int], list[int]]) -> float:
-    """Predict what Dask's own placement takes."""
-    return Forecast(problem).run(*placed, late=True)

@@ -8,12 +8,12 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import wait
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from makespan.core.errors import ExecutionError, InputError, MakespanError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.schedule import Schedule
-from makespan.execute.dask.cluster.client import checked_client, client_or_local, on_loop
+from makespan.execute.dask.cluster.client import Client, checked_client, client_or_local, on_loop
 from makespan.execute.dask.cluster.workers import WorkerPool, as_dask_waits
 from makespan.execute.dask.graphs.batch import Batch, missing, raise_if_tasks_failed
 from makespan.execute.dask.graphs.choice import COMPARED, NOT_SEEN, TINY, choose, problem_of, tiny
@@ -28,9 +28,6 @@ from makespan.execute.execution import Execution
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 LOST = "a worker was lost, or results were on the cluster already"
 LONGEST_LEARNING = 10.0  # seconds that a call waits for what the last one teaches

@@ -7,17 +7,15 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from makespan.core.inputs.suggest import suggesting
+from makespan.execute.dask.cluster.client import Client
 from makespan.execute.dask.graphs.remote import Seen
 from makespan.execute.dask.graphs.work import Structure
 from makespan.execute.dealing.engine import WorkerInfo
 from makespan.execute.dealing.history import History
 from makespan.flow.result import Result
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 Value = TypeVar("Value")
 
@@ -79,11 +77,7 @@ class GraphHistory:
 
 @dataclass(slots=True)
 class Alike:
-    """What is known of graphs that look alike, before their tasks are worked out.
-
-    ``known`` is what is known of the last of them that was looked at; ``pending`` what is still
-    being learnt of it.
-    """
+    """What is known of graphs that look alike, from the last one, and what is ``pending`` of it."""
 
     known: GraphHistory | None = None
     pending: Future[None] | None = None

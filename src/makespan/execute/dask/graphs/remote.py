@@ -279,10 +279,7 @@ async def begin(
 
 
 async def end_when_orphaned(run: str, wanted: Any, dask_worker: Any) -> None:
-    """Stop conducting a run when its client is gone and can't: nobody wants its results then.
-
-    The scheduler is asked as often as it gets a heartbeat.
-    """
+    """Stop conducting a run whose client is gone, as the scheduler says at each heartbeat."""
     begun, known_before = time.monotonic(), False
     while name_of(run) in dask_worker.plugins:
         await asyncio.sleep(dask_worker.periodic_callbacks["heartbeat"].callback_time / 1e3)

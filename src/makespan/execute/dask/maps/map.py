@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import keywords_of
@@ -16,7 +16,7 @@ from makespan.core.system.startup import optional
 from makespan.execute.arguments import for_function, items_of, number, parameters
 from makespan.execute.carry_out import Background, carried_out, in_order
 from makespan.execute.dask.cluster.calibration import Calibration
-from makespan.execute.dask.cluster.client import client_or_local
+from makespan.execute.dask.cluster.client import Client, client_or_local
 from makespan.execute.dask.cluster.workers import Only
 from makespan.execute.dask.graphs.history import history_of
 from makespan.execute.dask.maps.cluster import Cluster, DaskJob
@@ -25,9 +25,6 @@ from makespan.execute.execution import Execution
 from makespan.execute.pickles import function_as_sent, unit_bytes
 from makespan.execute.progress import Progress, teller
 from makespan.execute.remote import Call
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 REFUSED: dict[str, tuple[Any, str]] = {
     "key": (None, "tasks hold chunks of items, so that no item has a key"),

@@ -184,10 +184,7 @@ def _end(result: Result) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """The end of a plan, seconds, and the share of the waiting time to charge to each chunk.
-
-    With these shares, by worker, a platform's affine costs give the workers' ends.
-    """
+    """The end of a plan, and each chunk's share of waiting, by which affine costs give that end."""
 
     end: float
     shares: dict[str, float]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.machines import Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.carry_out import carried_out
-from makespan.execute.dask.cluster.client import checked_client
+from makespan.execute.dask.cluster.client import Client, checked_client
 from makespan.execute.dask.maps.cluster import Cluster, DaskJob
 from makespan.execute.dealing.backlog import Chunk
 from makespan.execute.dealing.costs import Costs
@@ -27,9 +27,6 @@ from makespan.execute.pickles import function_as_sent
 from makespan.execute.progress import Progress, teller
 from makespan.flow.result import Result
 from makespan.partition.problem import Partition
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 LOADS_AGREE = 1e-6
 
@@ -129,34 +126,27 @@ def chunk_rows(schedule: Schedule) -> Integers:
 
 
 def refuse_unusable(plan: Result, items: Items) -> None:
-    """Refuse a plan that can't be run on these items.
-
-    Raises InputError with what stands in the way.
-    """
+    """Raise InputError with what stands in the way of a plan for these items."""
     problem = plan.problem
     if plan.schedule is None:
         raise InputError(f"plan: is {plan.status}, without a schedule")
     if isinstance(problem, Partition):
         load = float(plan.schedule.amount.sum())
     elif isinstance(problem, DivisibleLoad) and problem.is_star:
-        load = _divisible_load(plan.schedule)
+        computes = plan.schedule.kind == Activity.COMPUTE
+        sends = plan.schedule.rows_of(Activity.SEND)
+        holder = int(plan.schedule.machine[sends[0]]) if len(sends) else -1
+        if np.any(plan.schedule.machine[computes] == holder):
+            raise InputError(
+                "plan: lets the master compute; here the master is the client, which can't"
+            )
+        load = float(plan.schedule.amount[computes].sum())
     else:
         raise InputError("plan: is not for a divisible load on a star, nor for a partition")
     if abs(load - items.load) > LOADS_AGREE * max(load, items.load):
         raise InputError(
             f"plan: is for a load of {load:g} units, but the data has {items.load:g}; plan again"
         )
-
-
-def _divisible_load(schedule: Schedule) -> float:
-    computes = schedule.kind == Activity.COMPUTE
-    sends = schedule.rows_of(Activity.SEND)
-    holder = int(schedule.machine[sends[0]]) if len(sends) else -1
-    if np.any(schedule.machine[computes] == holder):
-        raise InputError(
-            "plan: lets the master compute; here the master is the client, which can't"
-        )
-    return float(schedule.amount[computes].sum())
 
 
 def _costs(plan: Result) -> Costs:
