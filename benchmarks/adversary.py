@@ -365,7 +365,9 @@ def write_optimum(rows: Row) -> None:
         f"Two chains of at most 200 problems and {LIMIT:g} s for each method of `auto` and each "
         f"variant of its kind, from small random problems; {SOLVE:g} s a solve. The worst of the "
         "variants, and how many problems were compared; independent tasks in whole numbers. A "
-        "search of hours finds worse; a ratio of 1 proves nothing.",
+        "search of hours finds worse; a ratio of 1 proves nothing. Methods that apply to no "
+        "variant are left out, and variants of which no optimum was proved in time (on the loaded "
+        "machine all of independent tasks on unlike machines).",
         ("kind", "method", "worst ratio", "with", "problems"),
         clock="ratios",
     )
