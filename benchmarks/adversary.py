@@ -31,6 +31,7 @@ from makespan.core.registry import find_method, register
 from makespan.core.solution import Solution
 from makespan.flow.kinds import KINDS
 from makespan.lab.adversary.document import document_of, numbers, put
+from makespan.lab.adversary.search import SMALL
 
 SCHEDULERS = (
     *("BIL", "CPoP", "Duplex", "ETF", "FCP", "FLB", "FastestNode", "GDL", "HEFT", "MCT", "MET"),
@@ -205,15 +206,6 @@ def auto() -> Iterator[tuple[str, Callable[[], Row]]]:
         yield f"{most} {seed}", search
 
 
-STARTS: dict[str, Row] = {
-    "divisible": {"workers": 4, "latency": 0.1},
-    "independent": {"tasks": 9, "machines": 3},
-    "partition": {"resources": 3, "tasks": 12},
-    "pipeline": {"stages": 6, "machines": 3},
-    "reduction": {"machines": 3, "segments": 2, "spread": 0.5},
-    "taskgraph": {"size": 8, "machines": 3},
-}
-"""Options of the generators: problems of which most optima are proved within a second."""
 VARIANTS: dict[str, tuple[Row, ...]] = {
     "divisible": ({}, {"returns": 0.5}, {"latency": 0.0}, {"topology": "tree"}),
     "independent": ({}, {"environment": "uniform"}, {"environment": "unrelated"}),
@@ -242,7 +234,7 @@ def worst(kind: str, method: str, variant: Row) -> Row:
     """Return the greatest ratio of a method to a proved optimum that a short search finds."""
     if method in ("given-plan", "no-load") or find_method(kind, method).name == "pareto":
         return {"ratio": None, "tried": 0}
-    grid = Grid(kind, options=STARTS[kind] | variant, seeds=8)
+    grid = Grid(kind, options={**SMALL[kind], **variant}, seeds=8)
     try:
         found = adversary(
             method, grid, chains=2, iterations=200, time_limit=LIMIT, solve_limit=SOLVE

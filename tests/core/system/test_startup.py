@@ -128,7 +128,9 @@ def test_extras_are_those_of_the_package() -> None:
         assert any(requirement.startswith(library) for requirement in extras[extra]), library
 
 
-@pytest.mark.parametrize("library", [name for name in EXTRAS if EXTRAS[name] != "ray"])
+@pytest.mark.parametrize(
+    "library", [name for name in EXTRAS if EXTRAS[name] not in ("ray", "torch")]
+)
 def test_what_is_missing_is_named(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the extra that brings it."""
     assert missing(library) is None

@@ -87,8 +87,7 @@ def command(
     from makespan.flow.files.files import refuse_target, save
     from makespan.flow.kinds import KINDS
     from makespan.lab.adversary.found import Adversary
-    from makespan.lab.adversary.search import SAMPLES, adversary
-    from makespan.lab.instances import Grid
+    from makespan.lab.adversary.search import adversary, starts_of
 
     for output in outputs:
         refuse_target(output, *Adversary.SUFFIXES)
@@ -96,7 +95,7 @@ def command(
     rng = seed or 0
     begin: Any = start if len(start) > 1 else start[0]
     if begin in KINDS:
-        begin = Grid(begin, options=options, seeds=range(rng, rng + SAMPLES))
+        begin = starts_of(begin, options, rng)
     elif options:
         raise click.UsageError("-O is for a START that is a kind; files hold their problems")
     line = ProgressLine("searching")

@@ -35,6 +35,15 @@ TellProgress = Callable[[int, int, float], None]
 
 FORMAT = "makespan.adversary/1"
 SAMPLES = 8  # starts from a kind's generator
+SMALL: Mapping[str, Mapping[str, Any]] = {
+    "divisible": {"workers": 4, "latency": 0.1},
+    "independent": {"tasks": 7, "machines": 3},
+    "partition": {"resources": 3, "tasks": 12},
+    "pipeline": {"stages": 6, "machines": 3},
+    "reduction": {"machines": 3, "segments": 2, "spread": 0.5},
+    "taskgraph": {"size": 8, "machines": 3},
+}
+"""Options of the generators by kind: most optima of such problems are proved within a second."""
 SLICE = 2.0  # seconds after which chains say how far they are
 SEARCHING = 0.8  # of the time, where the worst problem is made smaller in the rest
 TOO_LARGE = "smaller problems, or a longer limit of each solve, have more proved optima"
@@ -68,7 +77,8 @@ def adversary(
     method
         A method's name; with options, a pair of name and options.
     start
-        Where to begin: the name of a kind, a :class:`makespan.Grid`, problems or files.
+        Where to begin: a :class:`makespan.Grid`, problems or files; or the name of a kind, for
+        small problems by its generator, whose optima can be proved.
     against
         Another method, ``"optimum"`` (only proved ones count) or ``"bound"``, the lower bound of
         the method's own result.
@@ -195,10 +205,16 @@ def _found(
     )
 
 
+def starts_of(kind: str, options: Mapping[str, Any], seed: int) -> Grid:
+    """Return small random problems to begin with; ``options`` of the generator overrule."""
+    small = SMALL.get(kind, {})
+    return Grid(kind, options={**small, **options}, seeds=range(seed, seed + SAMPLES))
+
+
 def _starts(start: Any, mistakes: Mistakes, seed: int) -> list[Document]:
     """Return the problems to begin with, all of one kind."""
     if isinstance(start, str) and start in KINDS:
-        start = Grid(start, seeds=range(seed, seed + SAMPLES))
+        start = starts_of(start, {}, seed)
     if isinstance(start, str) and not Path(start).exists():
         raise InputError(f"start: {start!r} is neither a kind ({', '.join(KINDS)}) nor a file")
     sources = sources_of(start, mistakes)
