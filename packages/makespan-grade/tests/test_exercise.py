@@ -41,7 +41,7 @@ def test_mistakes_of_an_exercise_are_named() -> None:
 def test_plans_of_every_form_get_the_same_points() -> None:
     """A result, its schedule, what its file holds, rows, and a function."""
     exercise = exercise_in(EXERCISE)
-    result = solve(exercise.problems[0], method="exact")
+    result = solve(exercise.problems[0], method="bin-completion")
     forms = (result, result.schedule, result.to_dict(), rows(BEST), lambda problem: rows(BEST))
     assert [points(exercise, each) for each in forms] == [100.0] * 5
 
