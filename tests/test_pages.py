@@ -43,7 +43,7 @@ ELSEWHERE = {
 DASK = """
 import joblib
 from distributed import Client
-client = Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None)
+client = Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0")
 function, data, sample, item = abs, range(32_000), list(range(4_000)), -3
 """
 PRESUMED = {
@@ -233,10 +233,21 @@ def python_path() -> str:
     return os.pathsep.join([str(ROOT), str(Path.cwd()), os.environ.get("PYTHONPATH", "")])
 
 
+QUIET = {"PYTHONWARNINGS": "ignore:Port:UserWarning"}
+"""Pages run beside others, one of which may have the port of a cluster's dashboard."""
+
+
 def run(command: list[str], **environment: str) -> str:
     with subprocess.Popen(
         command,
-        env={**os.environ, "MPLBACKEND": "Agg", "COLUMNS": "120", "NO_COLOR": "1", **environment},
+        env={
+            **os.environ,
+            "MPLBACKEND": "Agg",
+            "COLUMNS": "120",
+            "NO_COLOR": "1",
+            **QUIET,
+            **environment,
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -52,6 +52,8 @@ FREE = {
     "makespan.execute.PipelineExecution": "results",
     "makespan.execute.Execution": "results",  # what the functions of users return
     "makespan.execute.dask.Execution": "results",
+    "makespan.execute.torch.Tuned": "begin",  # PyTorch's own, which need not be there
+    "makespan.execute.torch.Weights": "reduce",
 }
 """Attributes that may be anything."""
 MEANT = {"to_pandas", "imap"}
