@@ -101,7 +101,7 @@ def _merged_parts(
     known, left = control.incumbent, control.remaining
     more_comes = needs.is_tried(problem, needs.BY_DUE_DATES, needs.ALONG_CRITICAL_PATH)
     packed = pair is DEALT and problem.times is None  # by linear programmes, which take a while
-    part = (3 if packed else 8) if more_comes else 2
+    part = (2 if packed else 8) if more_comes else 2
     others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
     share = math.inf if left is None else left / part if others else left
     needed = SECONDS_AT_LEAST * sends_in(problem)
@@ -202,7 +202,10 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
                 continue
             if method.applies(part):
                 control.incumbent = best[place]
-                with control.limited(_seconds(control, exact=exact)):
+                seconds = _seconds(control, exact=exact)
+                if method is tree_packing and parts[0].times is None and seconds is not None:
+                    seconds *= 1.5 if place == 0 else 3.0  # a half of what is left, then the rest
+                with control.limited(seconds):
                     best[place] = _better(best[place], method(part, control, **budget))
     control.incumbent = before
     return best

@@ -31,6 +31,7 @@ ANOTHER = 0.25  # of the runs, by a rule of choice drawn anew
 RUNS = 400
 SENDS_IN_ALL = 4_000_000
 PATIENCE = 10  # times as many within a time limit
+FIRST = 8  # times as long a run is done to its end, where there is no plan yet
 WATCHED_FROM = 2_000_000  # sends times ways
 SHARE = 0.35  # of the time that is left
 
@@ -158,7 +159,8 @@ class _Search:
             seed=int(self.rng.integers(2**31)), style=style.choice, allowed=allowed, copies=copies,
             start=start,
         )  # fmt: skip
-        end = stoppable(self.control, loop, long=self.count * len(share) / WATCHED_FROM)
+        long = self.count * len(share) / WATCHED_FROM
+        end = stoppable(self.control, loop, long=long if self.found else long / FIRST)
         if 0 <= end < self.end:
             self.end, self.found = dtype.type(end), (copies, start)
         if first:
