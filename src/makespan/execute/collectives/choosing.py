@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from makespan.core.display import Table, counted
+from makespan.core.display import Displayable, Table, counted
 from makespan.core.errors import InputError
 from makespan.execute.collectives.calibration import Calibration
 from makespan.execute.collectives.pipelines import Pipeline, best_pipeline
@@ -77,18 +77,31 @@ def fastest(
     return choice, ways.get(used)
 
 
-def table_of(choices: list[Choice]) -> Table:
-    """Return choices as a table for people."""
-    return Table.of(
-        {
-            "collective": [each.collective for each in choices],
-            "bytes": [each.bytes for each in choices],
-            "library (s)": [each.library for each in choices],
-            "plan (s)": [each.planned for each in choices],
-            "shared memory (s)": [each.shared for each in choices],
-            "used": [each.used for each in choices],
-        }
-    )
+class Chosen(Displayable):
+    """What was chosen among the ways of ranks; ``calibration`` is None for one rank alone."""
+
+    def __init__(self, size: int, calibration: Calibration | None) -> None:
+        self.calibration: Calibration | None = calibration
+        self.choices: list[Choice] = []
+        self._size = size
+
+    def _facts(self) -> list[str]:
+        return [counted(self._size, "rank")]
+
+    def _tables(self) -> list[Table]:
+        choices = self.choices
+        return [
+            Table.of(
+                {
+                    "collective": [each.collective for each in choices],
+                    "bytes": [each.bytes for each in choices],
+                    "library (s)": [each.library for each in choices],
+                    "plan (s)": [each.planned for each in choices],
+                    "shared memory (s)": [each.shared for each in choices],
+                    "used": [each.used for each in choices],
+                }
+            )
+        ]
 
 
 def known_or_measured(comm: Any, given: Any, measure: Callable[[], Calibration]) -> Calibration:

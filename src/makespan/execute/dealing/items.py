@@ -238,13 +238,9 @@ def footprint(values: Any) -> float:
     >>> footprint([np.zeros(4), np.zeros(6)])
     40.0
     """
-    few = [*values[:FEW]]
-    sizes = (getattr(one, "nbytes", None) for one in few)
-    known = [
-        size if isinstance(size, int) else sys.getsizeof(one, 0)
-        for one, size in zip(few, sizes, strict=True)
-    ]
-    return sum(known) / max(1, len(known))
+    few = [(one, getattr(one, "nbytes", None)) for one in values[:FEW]]
+    sizes = [size if isinstance(size, int) else sys.getsizeof(one, 0) for one, size in few]
+    return sum(sizes) / max(1, len(sizes))
 
 
 def joined(pieces: Sequence[Any]) -> Any:

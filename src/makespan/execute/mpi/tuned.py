@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from makespan.core.display import Displayable, Table, counted
 from makespan.core.inputs.suggest import suggesting
 from makespan.execute.collectives.calibration import Calibration
-from makespan.execute.collectives.choosing import Choice, fastest, known_or_measured, table_of
+from makespan.execute.collectives.choosing import Chosen, fastest, known_or_measured
 from makespan.execute.collectives.pipelines import Pipeline
 from makespan.execute.mpi.collective import Collective
 from makespan.execute.mpi.measuring import calibrate
@@ -77,7 +76,7 @@ def tuned(
         return Tuned(world, known_or_measured(world, calibration, measure))
 
 
-class Tuned(Displayable):
+class Tuned(Chosen):
     """Collectives in the manner of ``mpi4py``'s communicators; :func:`tuned` makes them.
 
     Arrays are NumPy's, contiguous; all else is passed to MPI's own operation, as are operations
@@ -97,9 +96,8 @@ class Tuned(Displayable):
     """
 
     def __init__(self, comm: Comm, calibration: Calibration | None) -> None:
+        super().__init__(comm.size, calibration)
         self.comm: Comm = comm
-        self.calibration: Calibration | None = calibration
-        self.choices: list[Choice] = []
         self._mpi = mpi()
         self._kept: dict[Any, Way | None] = {}
         self._calls: dict[Any, Way | None] = {}  # what was kept, by the size to the byte
@@ -173,9 +171,3 @@ class Tuned(Displayable):
         choice, way = fastest(self.comm, self.calibration, what, library, copies, ways_of)
         self.choices.append(choice)
         return way
-
-    def _facts(self) -> list[str]:
-        return [counted(self.comm.size, "rank")]
-
-    def _tables(self) -> list[Table]:
-        return [table_of(self.choices)]

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from makespan.core.display import Displayable, Table, counted
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.execute.collectives.calibration import Calibration as Links
-from makespan.execute.collectives.choosing import Choice, fastest, known_or_measured, table_of
+from makespan.execute.collectives.choosing import Chosen, fastest, known_or_measured
 from makespan.execute.collectives.measuring import Measuring
 from makespan.execute.collectives.pipelines import Pipeline
 from makespan.execute.collectives.tables import NO_MESSAGE, Step, Work
@@ -82,7 +81,7 @@ def tuned(
     return Tuned(comm, known_or_measured(comm, calibration, measure))
 
 
-class Tuned(Displayable):
+class Tuned(Chosen):
     """The all-reduce of a group; :func:`tuned` makes it. All ranks make the same calls.
 
     Contiguous tensors in the memory of the processor are summed, multiplied, or their least or
@@ -95,8 +94,7 @@ class Tuned(Displayable):
     """
 
     def __init__(self, comm: Comm, calibration: Links | None) -> None:
-        self.calibration: Links | None = calibration
-        self.choices: list[Choice] = []
+        super().__init__(comm.size, calibration)
         self._comm = comm
         self._kept: dict[Any, Planned | None] = {}
         self._turn = ThreadPoolExecutor(1)  # calls one after another, in the order of the program
@@ -162,12 +160,6 @@ class Tuned(Displayable):
         choice, way = fastest(comm, found, ("all-reduce", nbytes, None), library, copies, ways_of)
         self.choices.append(choice)
         return way
-
-    def _facts(self) -> list[str]:
-        return [counted(self._comm.size, "rank")]
-
-    def _tables(self) -> list[Table]:
-        return [table_of(self.choices)]
 
 
 def _combine(op: Any) -> Callable[..., Any] | None:

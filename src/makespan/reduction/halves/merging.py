@@ -50,7 +50,7 @@ ONE_RUN = {"restarts": 1, "rebuilds": 0}
 MANY = 5_000  # sends of a part, from which no closed form that leaves most machines idle is tried
 EXACT = (branch_and_bound, copies_by_cp_sat)
 EXACT_UP_TO = 24  # sends
-SECONDS = 2.0  # for a part, by one method, where runs are not counted
+SECONDS = 6.0  # for a part at most, where runs are not counted; a method gets a share of it
 SECONDS_MERGED = 3e-7
 BYTES_DEALT = 660  # a send, the most that was measured: two plans and the merged one
 SECONDS_AT_LEAST = 5e-6
@@ -101,7 +101,7 @@ def _merged_parts(
     known, left = control.incumbent, control.remaining
     more_comes = needs.is_tried(problem, needs.BY_DUE_DATES, needs.ALONG_CRITICAL_PATH)
     packed = pair is DEALT and problem.times is None  # by linear programmes, which take a while
-    part = (2 if packed else 8) if more_comes else 2
+    part = 8 if more_comes and not packed else 2
     others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
     share = math.inf if left is None else left / part if others else left
     needed = SECONDS_AT_LEAST * sends_in(problem)
@@ -202,19 +202,18 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
                 continue
             if method.applies(part):
                 control.incumbent = best[place]
-                seconds = _seconds(control, exact=exact)
-                if method is tree_packing and parts[0].times is None and seconds is not None:
-                    seconds *= 1.5 if place == 0 else 3.0  # a half of what is left, then the rest
-                with control.limited(seconds):
+                packs = method is tree_packing and parts[0].times is None
+                share = 1 / (len(parts) - place) if packs else 1 / 3  # a packing: what is left
+                with control.limited(_seconds(control, share, exact=exact)):
                     best[place] = _better(best[place], method(part, control, **budget))
     control.incumbent = before
     return best
 
 
-def _seconds(control: Control, *, exact: bool) -> float | None:
+def _seconds(control: Control, share: float, *, exact: bool) -> float | None:
     """Return how long a method may plan a part; where runs are counted, no clock ends it."""
-    left = math.inf if control.remaining is None else control.remaining / 3
-    seconds = min(SECONDS, left) if exact else left
+    left = math.inf if control.remaining is None else control.remaining
+    seconds = share * (min(SECONDS, left) if exact else left)
     return None if seconds == math.inf else seconds
 
 
