@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from makespan.pipeline.model.stages import Stage as Stage
     from makespan.pipeline.problem import Pipeline as Pipeline
     from makespan.reduction.problem import Reduction as Reduction
+    from makespan.studio.notebook import board as board
     from makespan.taskgraph.model.dag import Dag as Dag
     from makespan.taskgraph.model.network import Network as Network
     from makespan.taskgraph.problem import TaskGraph as TaskGraph

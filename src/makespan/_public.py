@@ -55,6 +55,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.flow.simulate": ("simulate",),
         "makespan.flow.solve": ("solve",),
         "makespan.lab.overview": ("Overview", "report"),
+        "makespan.studio.notebook": ("board",),
         "makespan.independent.problem": ("IndependentTasks",),
         "makespan.partition.problem": ("Partition",),
         "makespan.pipeline.model.stages": ("Stage",),
