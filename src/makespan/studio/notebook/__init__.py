@@ -1,4 +1,4 @@
-"""A board in a notebook: the studio's board and player as a widget, and what is placed as a result."""
+"""A board in a notebook: the studio's board and player as a widget, what is placed as a result."""
 
 from __future__ import annotations
 
@@ -14,40 +14,35 @@ if TYPE_CHECKING:
 
 
 @suggesting
-def board(thing: Problem | Result) -> Board:
-    """Return a board for a notebook, on which a plan is placed by hand, shown and played.
-
-    Needs the extra ``notebook``. The widget works wherever anywidget does: JupyterLab, marimo, VS
-    Code.
+def board(problem: Problem | Result) -> Board:
+    """Return a board for a notebook, on which plans are placed by hand, shown and played.
 
     Parameters
     ----------
-    thing
+    problem
         A problem that fits a board; or a result of any kind, whose plan and steps are shown, and
         lie on the board where it can hold them.
 
     Returns
     -------
     Board
-        ``board.result`` is the plan as a result, once the referee accepts it. ``board.schedule`` is
-        what is placed so far, ``board.report`` what the referee says of it. All three are traits:
-        ``board.observe(act, "result")`` calls ``act`` when it changes.
+        A widget. ``board.result`` is what is placed as a result, with bound and gap, once the
+        referee accepts it; ``board.schedule`` what is placed so far; ``board.report`` what the
+        referee says. They are traits: ``board.observe(act, "result")`` calls ``act`` on changes.
 
     Raises
     ------
     MissingExtra
         If anywidget is not installed.
     ProblemError
-        If the problem does not fit a board: a task graph on a network that is not complete or has
-        contention, a load on trees, from several sources, with returns or in rounds, a collective
-        on a network, a pipeline, more than 200 tasks or machines.
+        If the problem does not fit a board, with each place that does not.
 
     >>> import makespan
-    >>> board = makespan.board(makespan.IndependentTasks(2, [3, 3, 2, 2, 2]))  # doctest: +SKIP
-    >>> board.result.makespan, board.result.gap  # once all tasks are placed  # doctest: +SKIP
-    (7.0, 0.14285714285714285)
+    >>> board = makespan.board(makespan.IndependentTasks(2, [3, 3, 2, 2, 2]))
+    >>> board.result is None  # nothing is placed
+    True
     """
     optional("anywidget")
     from makespan.studio.notebook.widget import Board
 
-    return Board(thing)
+    return Board(problem)

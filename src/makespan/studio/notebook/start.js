@@ -54,7 +54,8 @@ function place(problem, { method = "auto", ...options }, shown) {
   });
   follow();
   home("given").replaceChildren(...given(problem));
-  home("place").replaceChildren(row(undo, redo, clear, best), board.home);
+  home("ways").replaceChildren(row(undo, redo, clear, best));
+  home("place").replaceChildren(board.home);
   board.draw();
   if (shown && !moves) say(["The plan that was given. Move something: the referee looks at every move."]);
   else judge(problem, board.moves);

@@ -1,11 +1,15 @@
 // The widget in a notebook: a frame with the page of the board, as dark as what is around it.
 
-// Light or dark, by the first colour behind an element.
+// Light or dark, by the first colour behind an element, however that is written.
 function themeOf(element) {
+  const paint = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   for (let one = element; one; one = one.parentNode ?? one.host) {
     if (!(one instanceof Element)) continue;
-    const [red, green, blue, alpha = 1] = getComputedStyle(one).backgroundColor.match(/[\d.]+/g).map(Number);
-    if (alpha > 0.5) return 0.3 * red + 0.6 * green + 0.1 * blue < 128 ? "dark" : "light";
+    paint.fillStyle = getComputedStyle(one).backgroundColor;
+    paint.clearRect(0, 0, 1, 1);
+    paint.fillRect(0, 0, 1, 1);
+    const [red, green, blue, alpha] = paint.getImageData(0, 0, 1, 1).data;
+    if (alpha > 128) return 3 * red + 6 * green + blue < 1280 ? "dark" : "light";
   }
   return "light";
 }
