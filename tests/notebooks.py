@@ -48,9 +48,14 @@ def _(makespan, mo):
 """
 
 
-def environment():
-    """The makespan of this checkout for the kernels."""
-    return {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+def environment(folder):
+    """The makespan of this checkout for the kernels; settings of the folder, without news."""
+    settings = folder / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    quiet = '{"fetchNews": "false", "checkForUpdates": false}'
+    (settings / "notification.jupyterlab-settings").write_text(quiet, encoding="utf-8")
+    own = {"JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"), "JUPYTER_CONFIG_DIR": str(folder)}
+    return {**os.environ, **own, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
 
 
 def free_port():
@@ -64,7 +69,7 @@ def serving(command, folder, address):
     """A server that answers at an address, until it is no longer needed."""
     log = folder / "log.txt"
     with log.open("w") as lines, subprocess.Popen(
-        command, cwd=folder, env=environment(), stdout=lines, stderr=subprocess.STDOUT
+        command, cwd=folder, env=environment(folder), stdout=lines, stderr=subprocess.STDOUT
     ) as process:
         try:
             until = time.monotonic() + PATIENCE
@@ -110,35 +115,45 @@ class Notebook:
             time.sleep(0.1)
 
 
+READY = """globalThis.jupyterapp?.shell?.currentWidget?.context?.isReady === true
+  && jupyterapp.shell.currentWidget.sessionContext.session?.kernel != null"""
+"""That JupyterLab has opened a notebook, and its kernel runs."""
+
+
+def running(cell):
+    """The line of JavaScript that runs a cell of JupyterLab."""
+    return (
+        "{const one = jupyterapp.shell.currentWidget.content;"
+        f"one.activeCellIndex = {cell}; one.deselectAll();}}"
+        "jupyterapp.commands.execute('notebook:run-cell')"
+    )
+
+
 @contextmanager
-def in_lab(folder, *, dark=False):
+def lab(folder):
+    """The address of a notebook in JupyterLab, whose application a page can reach."""
     import nbformat
 
     port = free_port()
-    cells = [nbformat.v4.new_code_cell(text) for text in CELLS]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    cells = [nbformat.v4.new_code_cell(text) for text in CELLS]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "board.ipynb")
     command = [
         *(sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={port}"),
         *("--expose-app-in-browser", "--IdentityProvider.token=", "--ServerApp.password="),
-        *("--LabApp.news_url=", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"),
     ]
     with serving(command, folder, f"http://127.0.0.1:{port}/lab/tree/board.ipynb") as address:
-        with Browser(size=(1300, 1500), dark=dark) as browser:
-            browser.do(lambda page: page.goto(address))
-            browser.wait("globalThis.jupyterapp?.shell?.currentWidget?.context?.isReady === true")
-            browser.wait("jupyterapp.shell.currentWidget.sessionContext.session?.kernel != null")
+        yield address
 
-            def run(cell):
-                browser.value(
-                    "{const one = jupyterapp.shell.currentWidget.content;"
-                    f"one.activeCellIndex = {cell}; one.deselectAll();}}"
-                    "jupyterapp.commands.execute('notebook:run-cell')"
-                )
 
-            run(0)
-            run(2)
-            yield Notebook(browser, lambda: run(1))
+@contextmanager
+def in_lab(folder, *, dark=False):
+    with lab(folder) as address, Browser(size=(1300, 1500), dark=dark) as browser:
+        browser.do(lambda page: page.goto(address))
+        browser.wait(READY)
+        for cell in (0, 2):
+            browser.value(running(cell))
+        yield Notebook(browser, lambda: browser.value(running(1)))
 
 
 @contextmanager
@@ -149,7 +164,7 @@ def in_marimo(folder, *, dark=False):
         *(sys.executable, "-m", "marimo", "run", "--headless", "--no-token", f"--port={port}"),
         "board.py",
     ]
-    with serving(command, folder, f"http://127.0.0.1:{port}/") as address:
-        with Browser(size=(1300, 1500), dark=dark) as browser:
-            browser.do(lambda page: page.goto(address))
-            yield Notebook(browser, lambda: None)
+    here = f"http://127.0.0.1:{port}/"
+    with serving(command, folder, here), Browser(size=(1300, 1500), dark=dark) as browser:
+        browser.do(lambda page: page.goto(here))
+        yield Notebook(browser, lambda: None)
