@@ -55,7 +55,11 @@ def environment(folder):
     quiet = '{"fetchNews": "false", "checkForUpdates": false}'
     (settings / "notification.jupyterlab-settings").write_text(quiet, encoding="utf-8")
     own = {"JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"), "JUPYTER_CONFIG_DIR": str(folder)}
-    return {**os.environ, **own, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    return {
+        **os.environ,
+        **own,
+        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+    }
 
 
 def free_port():
@@ -68,14 +72,19 @@ def free_port():
 def serving(command, folder, address):
     """A server that answers at an address, until it is no longer needed."""
     log = folder / "log.txt"
-    with log.open("w") as lines, subprocess.Popen(
-        command, cwd=folder, env=environment(folder), stdout=lines, stderr=subprocess.STDOUT
-    ) as process:
+    with (
+        log.open("w") as lines,
+        subprocess.Popen(
+            command, cwd=folder, env=environment(folder), stdout=lines, stderr=subprocess.STDOUT
+        ) as process,
+    ):
         try:
             until = time.monotonic() + PATIENCE
             while True:
                 try:
-                    urllib.request.build_opener(urllib.request.ProxyHandler({})).open(address).close()
+                    urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
+                        address
+                    ).close()
                     break
                 except OSError:
                     assert process.poll() is None and time.monotonic() < until, log.read_text()
@@ -93,12 +102,16 @@ class Notebook:
 
     def board(self, number, act):
         """Do something with the page inside of a board."""
-        return self.browser.do(lambda page: act(page.frame_locator("iframe[title=Board]").nth(number)))
+        return self.browser.do(
+            lambda page: act(page.frame_locator("iframe[title=Board]").nth(number))
+        )
 
     def wait(self, number, what, text):
         """Wait until a part of a board says a text."""
         until = time.monotonic() + PATIENCE
-        while text not in (said := self.board(number, lambda frame: frame.locator(what).inner_text())):
+        while text not in (
+            said := self.board(number, lambda frame: frame.locator(what).inner_text())
+        ):
             assert time.monotonic() < until, said
             time.sleep(0.1)
 

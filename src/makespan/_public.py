@@ -41,6 +41,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.lab.adversary.search": ("adversary",),
         "makespan.lab.experiment": ("Experiment",),
         "makespan.lab.instances": ("Grid",),
+        "makespan.lab.landscape.map": ("Landscape", "landscape"),
         "makespan.lab.record": ("Record",),
         "makespan.lab.run": ("Results", "experiment", "records"),
         "makespan.lab.statement": ("read_experiment",),

@@ -118,7 +118,9 @@ def test_what_does_not_fit(problem, place):
     assert place in [mistake.place for mistake in caught.value.mistakes]
 
 
-@pytest.mark.parametrize("kind", ["taskgraph", "independent", "divisible", "partition", "reduction"])
+@pytest.mark.parametrize(
+    "kind", ["taskgraph", "independent", "divisible", "partition", "reduction"]
+)
 def test_what_fits(kind):
     """What the studio's exercises are."""
     from makespan.flow.files.files import problem_of
