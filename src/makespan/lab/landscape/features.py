@@ -10,18 +10,16 @@ from typing import Any, cast
 import numpy as np
 
 from makespan.core.problem import Problem
-from makespan.lab.adversary.document import Path, document_of, lists, numbers, pattern
+from makespan.lab.adversary.document import document_of, lists, numbers, pattern
 from makespan.taskgraph.levels import levels, weights
 from makespan.taskgraph.problem import TaskGraph
 
-COLUMNS = (("columns.work", "tasks.*.work"), ("columns.size", "edges.*.size"))
+COLUMNS = {
+    "columns.work": "tasks", "columns.work.*": "tasks.*.work",
+    "columns.size": "edges", "columns.size.*": "edges.*.size",
+}  # fmt: skip
 """Where large task graphs have what others have in the tables of their tasks and edges."""
-
-
-def _place(path: Path) -> str:
-    """Return what alike places have in common, the same for tables and columns."""
-    found = pattern(path)
-    return next((table for column, table in COLUMNS if found == f"{column}.*"), found)
+COUNTS = ("machines", "segments", "tasks")  # numbers that say how many there are
 
 
 class Numbers:
@@ -32,8 +30,9 @@ class Numbers:
         document = document_of(problem)
         self.at: dict[str, list[float]] = defaultdict(list)
         for path, value in numbers(document):
-            self.at[_place(path)].append(float(value))
-        self.counts = {_place(path): len(value) for path, value in lists(document)}
+            self.at[COLUMNS.get(pattern(path), pattern(path))].append(float(value))
+        counts = {pattern(path): len(value) for path, value in lists(document)}
+        self.counts = {COLUMNS.get(place, place): count for place, count in counts.items()}
 
     def mean(self, *places: str) -> float:
         """Return the mean of all numbers at places, which may end in ``per_unit`` or ``fixed``."""
@@ -134,8 +133,8 @@ OF_KIND: Mapping[str, Callable[[Numbers], dict[str, float]]] = {
 def features(problem: Problem) -> dict[str, float]:
     """Return the features of a problem, by name.
 
-    Of any kind: how many elements its lists have, and whole numbers at the top, as logarithms of
-    ten; how numbers at alike places spread. Of its own kind: a few ratios.
+    Of any kind: how many elements its lists have, as logarithms of ten, and how numbers at alike
+    places spread. Of its own kind: a few ratios.
 
     >>> import makespan
     >>> found = features(makespan.IndependentTasks(machines=2, durations=[1.0, 3.0]))
@@ -144,12 +143,11 @@ def features(problem: Problem) -> dict[str, float]:
     """
     found = Numbers(problem)
     told: dict[str, Any] = {}
-    for place, count in found.counts.items():
-        if "*" not in place and count:
+    counts = {place: found.mean(place) for place in COUNTS if place in found.at} | found.counts
+    for place, count in counts.items():
+        if "*" not in place and not place.startswith("columns.") and count:
             told[f"number of {place}"] = math.log10(count)
     for place, values in found.at.items():
-        if "." not in place and values[0] >= 1 and values[0] == int(values[0]):
-            told[f"number of {place}"] = math.log10(values[0])
-        if len(values) > 1:
+        if len(values) > 1 and not place.startswith("columns."):
             told[f"spread of {place}"] = spread(values)
     return {**told, **OF_KIND.get(problem.kind, lambda _: {})(found)}

@@ -205,6 +205,8 @@ def landscape(
         else:
             records += list(table)  # type: ignore[arg-type]
     kinds = sorted({record.kind for record in records if record.kind})
+    if not kinds:
+        raise InputError("there is no row to map")
     if kind is None and len(kinds) > 1:
         raise InputError(f"kind: the tables hold {', '.join(kinds)}; a map is of one")
     if kind is not None and kind not in kinds:
