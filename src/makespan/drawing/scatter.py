@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -133,8 +134,8 @@ def scatter_axes(scatter: Scatter, ax: Axes) -> Axes:
     for group in [*range(len(scatter.groups)), -1]:
         some = scatter.points[scatter.group == group]
         if len(some):
-            look = {"s": 20, "edgecolors": "white", "linewidths": 0.4, "color": colour_of(group)}
-            ax.scatter(*some.T, label=names[group], **look)
+            look: dict[str, Any] = {"s": 20, "edgecolors": "white", "linewidths": 0.4}
+            ax.scatter(*some.T, label=names[group], color=colour_of(group), **look)
     for number, (x, y, label) in enumerate(scatter.marks):
         said = "" if number else "found by an adversary"
         ax.scatter([x], [y], marker="^", s=60, color=MARK, label=said)

@@ -269,7 +269,8 @@ def _best(rows: Rows, found: Mapping[str, object]) -> Integers:
     means = sums / counts[:, None]
     least = means.min(axis=1, keepdims=True)
     first = np.isfinite(least) & (means <= least + SAME)
-    return np.where(first.sum(axis=1) == 1, first.argmax(axis=1), -1)
+    chosen: Integers = np.where(first.sum(axis=1) == 1, first.argmax(axis=1), -1)
+    return chosen
 
 
 def _regions(points: Floats, best: Integers, across: Floats, up: Floats) -> Integers:

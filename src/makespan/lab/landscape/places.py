@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.files import PathLike, read_text
@@ -57,7 +57,7 @@ def corners_of(given: PathLike | Problem) -> Iterator[tuple[str, Problem]]:
     where the file is the state of a search. Raises InputError where a file is neither.
     """
     if not isinstance(given, (str, Path)):
-        yield "given", given
+        yield "given", cast("Problem", given)
         return
     data = None
     if Path(given).suffix.lower() == ".json":
