@@ -20,11 +20,8 @@ from benchmarks.frangioni import problem as drawn
 from benchmarks.table import Table
 from makespan import (
     InputError,
-    Network,
     Reduction,
-    TaskGraph,
     lower_bound,
-    read_problem,
     save,
     solve,
 )
@@ -35,14 +32,6 @@ from makespan.lab.held import BOUND, PLAN, PROBLEM, Held, held, submit
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "boards"
-SRASEARCH = ROOT / "examples" / "workflows" / "srasearch-chameleon-10a-001.json"
-
-
-def workflow() -> TaskGraph:
-    """Return a measured workflow on six unlike machines, whose ports transfers wait for."""
-    network = Network.complete(speeds=[1.0, 1.0, 2.0, 2.0, 3.0, 3.0], rate=1e6)
-    dag = read_problem(SRASEARCH, machines=6).dag  # type: ignore[attr-defined]
-    return TaskGraph(dag, network, contention="ports")
 
 
 def collective(kind: str, machines: int) -> Reduction:
@@ -65,7 +54,6 @@ def cholesky(ratio: float) -> Problem:
 OF_CHOLESKY = "tiled Cholesky, unlike machines; generated with seed 1"
 OF_COLLECTIVES = "links of unlike speeds, whole seconds; drawn by benchmarks/held_boards.py"
 OF_FRANGIONI = "Frangioni, Necciari and Scutellà 2004 (rules); drawn by benchmarks/frangioni.py"
-OF_WFCOMMONS = "WfInstances of WfCommons (Coleman et al. 2022), srasearch on Chameleon"
 MAKERS: dict[str, tuple[str, Callable[[], Problem]]] = {
     "frangioni-25-100-0": (OF_FRANGIONI, lambda: drawn("uniform", 25, 100, 10_000, 0)),
     "frangioni-25-100-1": (OF_FRANGIONI, lambda: drawn("uniform", 25, 100, 10_000, 1)),
@@ -74,7 +62,6 @@ MAKERS: dict[str, tuple[str, Callable[[], Problem]]] = {
     "all-reduce-6": (OF_COLLECTIVES, lambda: collective("all-reduce", 6)),
     "reduce-6": (OF_COLLECTIVES, lambda: collective("reduce", 6)),
     "broadcast-8": (OF_COLLECTIVES, lambda: collective("broadcast", 8)),
-    "srasearch-6": (OF_WFCOMMONS, workflow),
 }
 
 

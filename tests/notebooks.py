@@ -87,7 +87,8 @@ def serving(command, folder, address):
                     ).close()
                     break
                 except OSError:
-                    assert process.poll() is None and time.monotonic() < until, log.read_text()
+                    assert process.poll() is None, log.read_text()
+                    assert time.monotonic() < until, log.read_text()
                     time.sleep(0.3)
             yield address
         finally:

@@ -74,7 +74,7 @@ def test_what_the_referee_refuses_stays_outside(folder, better, capsys):
         data["schedule"]["activities"][0]["end"] = 1.0
 
     path = changed(better, shorter)
-    with pytest.raises(InvalidSchedule, match="five: the referee refuses this plan: .*violation"):
+    with pytest.raises(InvalidSchedule, match=r"five: the referee refuses this plan: .*violation"):
         submit(path, folder)
     assert run(["board", "submit", str(path), "--folder", str(folder)]) == 5
     assert (folder / "five" / PLAN).read_text() == before

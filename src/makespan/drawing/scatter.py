@@ -69,7 +69,8 @@ def frame_of(points: Floats) -> tuple[float, float, float, float]:
     """
     low, high = points.min(axis=0), points.max(axis=0)
     room = np.where(high > low, AROUND * (high - low), 0.5)
-    left, bottom, right, top = (*(low - room).tolist(), *(high + room).tolist())
+    left, bottom = (low - room).tolist()
+    right, top = (high + room).tolist()
     return left, bottom, right, top
 
 

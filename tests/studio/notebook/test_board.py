@@ -95,6 +95,8 @@ def test_the_page_asks_the_kernel():
 
 LINE = Network([1, 1, 1], links=[("M1", "M2", 1), ("M2", "M3", 1)], topology="links")
 GRAPH = Dag({"a": 1.0, "b": 1.0}, [("a", "b", 1.0)])
+PAIR = Network.complete(speeds=[1, 1])
+SPLIT = {"segments": "auto", "bytes": 10, "transfer_per_byte": 1, "message_overhead": 1}
 CREW = Star([Worker(send=1, compute=Affine(1, 2))])
 
 
@@ -102,11 +104,11 @@ CREW = Star([Worker(send=1, compute=Affine(1, 2))])
     ("problem", "place"),
     [
         (makespan.TaskGraph(GRAPH, LINE), "network"),
-        (makespan.TaskGraph(GRAPH, Network.complete(speeds=[1, 1]), contention="ports"), "contention"),
+        (makespan.TaskGraph(GRAPH, PAIR, contention="ports"), "contention"),
         (DivisibleLoad(load=1, platform=CREW, rounds=2), "rounds"),
         (DivisibleLoad(load=1, platform=Star([Worker(send=1, compute=1, return_=1)])), "platform"),
         (DivisibleLoad(load=1, platform=Tree([TreeNode(name="P0", compute=1)])), "platform"),
-        (Reduction(machines=2, segments="auto", bytes=10, transfer_per_byte=1, message_overhead=1), "network"),
+        (Reduction(machines=2, **SPLIT), "network"),
         (makespan.IndependentTasks(201, [1.0]), "machines"),
         (generate("pipeline", options={}), "kind"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -142,7 +142,7 @@ def features(problem: Problem) -> dict[str, float]:
     (0.5, 0.0)
     """
     found = Numbers(problem)
-    told: dict[str, Any] = {}
+    told: dict[str, float] = {}
     counts = {place: found.mean(place) for place in COUNTS if place in found.at} | found.counts
     for place, count in counts.items():
         if "*" not in place and not place.startswith("columns.") and count:
@@ -150,4 +150,4 @@ def features(problem: Problem) -> dict[str, float]:
     for place, values in found.at.items():
         if len(values) > 1 and not place.startswith("columns."):
             told[f"spread of {place}"] = spread(values)
-    return {**told, **OF_KIND.get(problem.kind, lambda _: {})(found)}
+    return told | (OF_KIND[problem.kind](found) if problem.kind in OF_KIND else {})

@@ -284,5 +284,5 @@ def _regions(points: Floats, best: Integers, across: Floats, up: Floats) -> Inte
     away = (((cells[:, None] - points[None]) / span) ** 2).sum(axis=2)
     nearest = best[np.argsort(away, axis=1, kind="stable")[:, :NEAREST]]
     votes = (nearest[:, :, None] == nearest[:, None, :]).sum(axis=2)
-    chosen = nearest[np.arange(len(cells)), votes.argmax(axis=1)]
+    chosen: Integers = nearest[np.arange(len(cells)), votes.argmax(axis=1)]
     return chosen.reshape(len(up), len(across))

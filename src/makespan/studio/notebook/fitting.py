@@ -8,7 +8,7 @@ Test = tuple[str, Callable[[Any], bool], str]
 UNFIT: Mapping[str, tuple[Test, ...]] = {
     "taskgraph": (
         ("columns", lambda p: "columns" in p, f"more than {MOST} tasks are not placed by hand"),
-        ("network", lambda p: set(p["network"]) - {"machines", "rate", "topology"} or
+        ("network", lambda p: bool(set(p["network"]) - {"machines", "rate", "topology"}) or
          p["network"].get("topology", "complete") != "complete" or
          isinstance(p["network"].get("rate"), list),
          "transfers are filled in where all pairs of machines have links of one rate"),

@@ -72,7 +72,8 @@ class Board(anywidget.AnyWidget):  # type: ignore[misc]
         wrong = [Mistake(place, why) for place, why in misfits(stated)]
         if wrong and plan is None:
             raise ProblemError(wrong)
-        given: dict[str, Any] = {"_page": page(), "_stated": {**stated, "placeable": not wrong}, "_shown": None}
+        given: dict[str, Any] = {"_page": page(), "_shown": None}
+        given["_stated"] = {**stated, "placeable": not wrong}
         if plan is not None and plan.schedule is not None:
             given["_shown"] = page_data([chart(plan)])
             given["_placed"] = {"activities": [] if wrong else list(plan.schedule.records())}
