@@ -45,6 +45,11 @@ class Landscape(Displayable, HasFrame, Exportable):
     standardised; ``axes`` (2 × features) their weights, ``shares`` the parts of the variance that
     they explain. ``best`` is the place in ``methods`` of the best one on each instance, -1 where
     several are alike. ``corners`` are labels with their places.
+
+    >>> import makespan
+    >>> asked = makespan.Experiment(makespan.Grid("independent", seeds=4), methods=["lpt"])
+    >>> makespan.landscape(makespan.experiment(asked))
+    <Landscape: independent, 4 instances, 2 features, 1 method>
     """
 
     SUFFIXES = (".html", ".svg", ".png", ".pdf", ".csv")
