@@ -26,6 +26,7 @@ import pytest
 import makespan
 from makespan.flow.kinds import generate
 from tests.execute.conftest import in_process
+from tests.sources import python_path
 from tests.test_stories import SECONDS
 
 ROOT = Path(__file__).parents[1]
@@ -215,7 +216,9 @@ def shorter(text: str) -> str:
 def shell(commands: str) -> str:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return run(
-        ["bash", "-euo", "pipefail", "-c", shorter(commands)], PATH=path, PYTHONPATH=python_path()
+        ["bash", "-euo", "pipefail", "-c", shorter(commands)],
+        PATH=path,
+        PYTHONPATH=python_path(os.getcwd()),
     )
 
 
@@ -226,11 +229,7 @@ def python(text: str, page: str) -> str:
     )
     ranks = ["mpiexec", "-n", "4"] if "import MPI" in text else []
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return run([*ranks, sys.executable, "page.py"], PATH=path, PYTHONPATH=python_path())
-
-
-def python_path() -> str:
-    return os.pathsep.join([str(ROOT), str(Path.cwd()), os.environ.get("PYTHONPATH", "")])
+    return run([*ranks, sys.executable, "page.py"], PATH=path, PYTHONPATH=python_path(os.getcwd()))
 
 
 QUIET = {"PYTHONWARNINGS": "ignore:Port:UserWarning"}
