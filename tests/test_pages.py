@@ -34,12 +34,12 @@ PLACES = ("*.md", "docs/*.md", "examples/*/*.md")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 RUN = ("python", "sh", "toml", "text")
 ELSEWHERE = {
-    "files.md": "flow/test_files_page.py",
-    "command_line.md": "flow/test_files_page.py",
-    "pictures.md": "flow/test_pictures_page.py",
-    "dask_graphs.md": "execute/dask/graphs/test_graph_docs.py",
-    "studio.md": "studio/test_docs.py",
-    "torch.md": "execute/torch/test_training.py",
+    "files.md": "tests/flow/test_files_page.py",
+    "command_line.md": "tests/flow/test_files_page.py",
+    "pictures.md": "tests/flow/test_pictures_page.py",
+    "dask_graphs.md": "packages/makespan-dask/tests/execute/dask/graphs/test_graph_docs.py",
+    "studio.md": "tests/studio/test_docs.py",
+    "torch.md": "packages/makespan-collectives/tests/execute/torch/test_training.py",
 }
 DASK = """
 import joblib
@@ -72,7 +72,7 @@ TOLD = re.compile(
 )
 """A comment that says what a line gives."""
 HELD = {"dask_graphs.md": ["140"]}
-"""Those that a test of its own holds: ``execute/dask/graphs/test_graph_docs.py``."""
+"""Those that a test of its own holds."""
 SHORTER: dict[str, Any] = {
     r"--minutes \d+": "--minutes 0.02 --seed 1",
     r"--tries \d+": "--tries 5",
@@ -113,7 +113,7 @@ SESSIONS = [
 @pytest.mark.parametrize(("page", "test"), ELSEWHERE.items())
 def test_pages_elsewhere(page: str, test: str) -> None:
     """Those that are not run here have a test that names them."""
-    assert page in (ROOT / "tests" / test).read_text("utf-8")
+    assert page in (ROOT / test).read_text("utf-8")
 
 
 def test_results_are_printed_not_told_in_comments() -> None:
