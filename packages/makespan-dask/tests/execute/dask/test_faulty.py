@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from campaign.faulty_cluster import CLUSTER_FAULTS, PHASES, WHATS, WORKER_FAULTS, Faulty
 from makespan.execute.dask.cluster import workers
-from tests.execute.faulty import CLUSTER_FAULTS, PHASES, WHATS, WORKER_FAULTS, Faulty
 
 pytestmark = pytest.mark.thorough  # a kill that costs nothing is among the fast tests of faults
 

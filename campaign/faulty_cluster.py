@@ -163,8 +163,8 @@ class Faulty:
         if what == "map":
             return lambda: dask.map(value_of, data, client, progress=False), right
         graph, keys, right = _graph()
-        plan = None if phase == "measuring" else _plan(graph)
-        options = {"plan": plan, "time_limit": 0.05, "keys": keys, "progress": False}
+        options: dict[str, Any] = {"time_limit": 0.05, "keys": keys, "progress": False}
+        options["plan"] = None if phase == "measuring" else _plan(graph)
         return lambda: dask.compute(graph, client, **options), right
 
     def _watched(self, act: Callable[[], Any], expected: Sequence[Any], outcome: Outcome) -> None:
