@@ -76,10 +76,11 @@ def listed(place):
     return re.findall(r'^    "(\w+)",$', text.partition("__all__ = [")[2], re.MULTILINE)
 
 
-@pytest.mark.parametrize("place", INSTALLED)
-def test_what_an_engine_lists_is_read_right(place):
-    """From its file."""
-    assert listed(place) == import_module(place).__all__
+def test_what_an_engine_lists_is_read_right():
+    """From its file, where there is more to compare it with."""
+    for place in ENGINES:
+        assert "Calibration" in listed(place)
+        assert place not in INSTALLED or listed(place) == import_module(place).__all__
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
