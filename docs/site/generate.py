@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # where mkdocs finds no modules 
 import reference
 
 ROOT = Path(__file__).parents[2]
+TOGETHER = ROOT / "build" / "modules"  # where mkdocs.yml says that they are
 SOURCE = "https://github.com/makespan/makespan/blob/main/"
 TABLES = sorted((ROOT / "docs" / "benchmarks").glob("*.md"))
 AREAS = {
@@ -60,6 +62,13 @@ NAMES = re.compile(r"(?<=^\| )[^|`[]{15,}(?= \|)", re.MULTILINE)
 """Long names of rows, which break into lines of some words, not of one."""
 TYPED = re.compile(r"<p>((?:[A-Z_]+=\S+ )?makespan [^<]*|[^<]*\S {2,}\S[^<]*)</p>")
 """Examples and columns of a command's help, which are lines of their own."""
+
+
+def on_startup(**_: Any) -> None:
+    """Copy all modules of makespan into one folder: the reference looks for a package in one."""
+    shutil.rmtree(TOGETHER, ignore_errors=True)
+    for modules in (ROOT / "src" / "makespan", *ROOT.glob("packages/*/src/makespan")):
+        shutil.copytree(modules, TOGETHER / "makespan", dirs_exist_ok=True)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
