@@ -133,7 +133,7 @@ def test_extras_are_those_of_the_package() -> None:
         brought = list(extras[extra])
         if extra in PACKAGES:
             own = project(ROOT / "packages" / f"makespan-{PACKAGES[extra]}")
-            brought += own["dependencies"] + own["optional-dependencies"].get(extra, [])
+            brought += own["dependencies"] + own.get("optional-dependencies", {}).get(extra, [])
         assert any(requirement.startswith(library) for requirement in brought), library
 
 
@@ -143,7 +143,7 @@ def test_distributions_that_share_modules_have_one_version() -> None:
     asked = [
         requirement
         for each in stated
-        for group in (each["dependencies"], *each["optional-dependencies"].values())
+        for group in (each["dependencies"], *each.get("optional-dependencies", {}).values())
         for requirement in group
         if re.match(r"makespan(-\w+)?(\[\w+\])?==", requirement)
     ]
