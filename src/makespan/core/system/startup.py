@@ -143,6 +143,7 @@ EXTRAS = {
     "ortools": "exact",
     "pandas": "frames",
     "polars": "frames",
+    "anywidget": "notebook",
     "starlette": "serve",
     "uvicorn": "serve",
 }
