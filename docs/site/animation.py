@@ -62,7 +62,7 @@ class Frames:
 
 
 def picture(result: makespan.Result, end: str) -> tuple[str, str]:
-    """Return the animated picture of a plan, with ``end`` below its last step, and the still one."""
+    """Return the animated picture of a plan, ``end`` below its last step, and the still one."""
     steps = result.steps
     canvas, frames = Canvas("HEFT places one task after another"), Frames(len(steps) + 2)
     canvas.rectangle((0, 0, WIDTH, HEIGHT), PAPER, radius=8)

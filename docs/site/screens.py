@@ -17,6 +17,8 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
+from play import html
+
 import makespan
 from makespan.flow.kinds import generate
 
@@ -61,10 +63,20 @@ def studio(page: Page, folder: Path) -> None:
         page.wait_for_timeout(1000)
 
 
+def play(page: Page, folder: Path) -> None:
+    """The page of the site that plans by itself, with a task moved by hand."""
+    (folder / "play.html").write_text(html(), "utf-8")
+    _open(page, (folder / "play.html").as_uri(), "state")
+    page.focus('.board [data-item="5"]')
+    page.keyboard.press("3")
+    page.wait_for_timeout(500)
+
+
 SCREENS: dict[str, Callable[[Page, Path], None]] = {
     "player": player,
     "page": above,
     "studio": studio,
+    "try": play,
 }
 
 
