@@ -67,7 +67,7 @@ def play(page: Page, folder: Path) -> None:
     """The page of the site that plans by itself, with a task moved by hand."""
     (folder / "play.html").write_text(html(), "utf-8")
     _open(page, (folder / "play.html").as_uri(), "state")
-    page.focus('.board [data-item="5"]')
+    page.focus('.board [data-item="6"]')
     page.keyboard.press("3")
     page.wait_for_timeout(500)
 
