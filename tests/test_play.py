@@ -107,9 +107,8 @@ def test_what_breaks_a_plan(browser: Browser) -> None:
         rng = np.random.default_rng(seed)
         problem = graph(rng)
         late = np.where(rng.random(len(problem.dag)) < 0.15, rng.integers(-2, 3), 0)
-        moves, said = browser.do(
-            lambda page, asked=[stated(problem), late.tolist()]: page.evaluate(ask, asked)
-        )
+        asked = [stated(problem), late.tolist()]
+        moves, said = browser.do(lambda page, asked=asked: page.evaluate(ask, asked))
         plan = solve(problem, method="heft").schedule
         start, end, count = plan.start.copy(), plan.end.copy(), len(problem.dag)
         assert [move["machine"] for move in moves] == [row["machine"] for row in plan][:count]

@@ -15,9 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
-
 from play import html
+from playwright.sync_api import Page, sync_playwright
 
 import makespan
 from makespan.flow.kinds import generate
