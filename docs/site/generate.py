@@ -60,6 +60,8 @@ UNITS = re.compile(
 """Spaces of figures in a table, where no line is to break."""
 NAMES = re.compile(r"(?<=^\| )[^|`[]{15,}(?= \|)", re.MULTILINE)
 """Long names of rows, which break into lines of some words, not of one."""
+LABELLED = re.compile(r'aria-labelledby="__nav((?:_\d+)+)_label"')
+"""What names a list of pages of the navigation."""
 TYPED = re.compile(r"<p>((?:[A-Z_]+=\S+ )?makespan [^<]*|[^<]*\S {2,}\S[^<]*)</p>")
 """Examples and columns of a command's help, which are lines of their own."""
 
@@ -139,8 +141,19 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 
 def on_post_page(html: str, page: Page, config: MkDocsConfig) -> str:
-    """Name the theme's dialog for those who do not see it."""
-    return html.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    """Name the theme's dialog, and each list of pages by all that it is in."""
+    html = html.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    return LABELLED.sub(lambda found: f'aria-labelledby="{_ancestry(found[1])}"', html)
+
+
+def _ancestry(numbers: str) -> str:
+    """Return the labels of a list of pages and of those around it, by their identifiers.
+
+    >>> _ancestry("_5_1")
+    '__nav_5_label __nav_5_1_label'
+    """
+    parts = numbers.split("_")[1:]
+    return " ".join(f"__nav_{'_'.join(parts[:end])}_label" for end in range(1, len(parts) + 1))
 
 
 def _of_the_root(name: str) -> str:
