@@ -319,7 +319,7 @@ def write(rounds: int) -> None:
             "joules a round",
             "accuracy",
         ),
-        clock="wall time on two cores beside other work",
+        clock="wall time on two cores",
     )
     for case in CASES:
         rows = [each[case.name] for each in seeds]

@@ -25,7 +25,7 @@ NETWORKS = {
     "one computer": None,
 }
 LENGTHS = (200_000, 2_000_000)  # of float32
-REPEATS = {"slow": (9, 5), "one": (150, 60)}
+REPEATS = {"slow": (9, 5), "one": (150, 150)}
 
 
 def inside(repeats: list[int]) -> None:

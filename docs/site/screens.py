@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from PIL import Image
+from play import html
 from playwright.sync_api import Page, sync_playwright
 
 import makespan
@@ -86,11 +87,21 @@ def board(page: Page, folder: Path) -> None:
         page.wait_for_timeout(500)
 
 
+def play(page: Page, folder: Path) -> None:
+    """The page of the site that plans by itself, with a task moved by hand."""
+    (folder / "play.html").write_text(html(), "utf-8")
+    _open(page, (folder / "play.html").as_uri(), "state")
+    page.focus('.board [data-item="6"]')
+    page.keyboard.press("3")
+    page.wait_for_timeout(500)
+
+
 SCREENS: dict[str, Callable[[Page, Path], None]] = {
     "player": player,
     "page": above,
     "studio": studio,
     "board": board,
+    "try": play,
 }
 
 
