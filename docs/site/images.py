@@ -84,7 +84,7 @@ def landscape(folder: Path) -> None:
     methods = ["heft", "cpop", "peft", "min-min"]
     results = makespan.experiment(makespan.Experiment(grid, methods=methods))
     found = makespan.adversary("heft", "taskgraph", chains=1, iterations=120, time_limit=None)
-    makespan.save(makespan.landscape(results, corners=[found.problem]), folder / "landscape.svg")
+    makespan.save(makespan.landscape(results, corners=[found]), folder / "landscape.svg")
 
 
 SURE: tuple[Callable[[Path], None], ...] = (lecture, reductions, allreduce)

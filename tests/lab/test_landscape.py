@@ -104,10 +104,16 @@ def test_regions_are_of_the_nearest():
 def test_corners_are_marked(table):
     """The worst of each chain, by its ratio; a file of a problem, by its name."""
     search = table.parent / "search.json"
-    found = makespan.landscape(table, corners=[search, generate("taskgraph", seed=9)])
+    worst = makespan.adversary("mct", "taskgraph", chains=1, iterations=5)
+    given = [search, generate("taskgraph", seed=9), worst]
+    found = makespan.landscape(table, corners=given)
     chains = json.loads(search.read_text())["chains"]
     labels = [f"mct {chain['best_ratio']:.3g}" for chain in chains if chain["best"]]
-    assert [label for label, *_ in found.corners] == [*labels, "given"]
+    assert [label for label, *_ in found.corners] == [
+        *labels,
+        "given",
+        f"mct {worst.ratio:.3g}",
+    ]
     drawn = scatter_svg(found.scatter())
     assert all(label in drawn for label in labels)
     assert len(re.findall('class="point"', drawn)) == 12

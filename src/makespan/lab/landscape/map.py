@@ -22,6 +22,7 @@ from makespan.drawing.render import stacked_image
 from makespan.drawing.scatter import Scatter, frame_of, scatter_svg
 from makespan.drawing.svg import escaped
 from makespan.drawing.text import percent
+from makespan.lab.adversary.found import Adversary
 from makespan.lab.journal import read_records
 from makespan.lab.landscape.features import features
 from makespan.lab.landscape.places import corners_of, problem_named
@@ -160,7 +161,7 @@ class Landscape(Displayable, HasFrame, Exportable):
 def landscape(
     *tables: PathLike | Iterable[Record],
     kind: str | None = None,
-    corners: Sequence[PathLike | Problem] = (),
+    corners: Sequence[PathLike | Problem | Adversary] = (),
     instances: Mapping[str, PathLike | Problem] | None = None,
 ) -> Landscape:
     """Draw the instances of experiments as a map: where which method is best.
@@ -173,8 +174,8 @@ def landscape(
     kind
         Whose instances are drawn, where the tables hold several kinds.
     corners
-        What stands out: files of :func:`makespan.adversary` (its state, or the worst problem that
-        it wrote), other files of problems, or problems.
+        What stands out: what :func:`makespan.adversary` found, its files (the state, or the worst
+        problem), other files of problems, or problems.
     instances
         The problems, or their files, of instances by name. Without, names are those of generated
         problems, or paths from here or from the folder of the table.

@@ -14,6 +14,7 @@ from makespan.core.inputs.files import PathLike, read_text
 from makespan.core.problem import Problem, is_problem
 from makespan.flow.files.files import problem_of, read_problem
 from makespan.flow.kinds import KINDS, generate
+from makespan.lab.adversary.found import Adversary
 from makespan.lab.adversary.search import FORMAT
 
 OPTION = re.compile(r" (?=[A-Za-z_]\w*=)")
@@ -52,10 +53,15 @@ def _value(text: str) -> Any:
         return text
 
 
-def corners_of(given: PathLike | Problem) -> Iterator[tuple[str, Problem]]:
-    """Yield what stands out, with a label: a problem, that in a file, or the worst of each chain
-    where the file is the state of a search. Raises InputError where a file is neither.
+def corners_of(given: PathLike | Problem | Adversary) -> Iterator[tuple[str, Problem]]:
+    """Yield what stands out, with a label: a problem, what a search found, that in a file, or the
+    worst of each chain where the file is the state of a search. Raises InputError where a file is
+    neither.
     """
+    if isinstance(given, Adversary):
+        if given.problem is not None:
+            yield f"{given.method} {given.ratio:.3g}", given.problem
+        return
     if not isinstance(given, (str, Path)):
         yield "given", cast("Problem", given)
         return
