@@ -156,8 +156,8 @@ async function judge() {
   try {
     const found = await refereed(asked(current.problem).problem, board.moves);
     if (turn !== turns || !(await showView(found?.view, () => turn === turns))) return;
-    const words = remarks(found);
-    if (words) return say(...words);
+    const remark = remarks(found);
+    if (remark) return say(...remark);
     const { schedule, makespan, problem, ok } = found;
     if (!ok) return;
     const exercise = current;
