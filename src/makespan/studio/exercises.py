@@ -50,7 +50,7 @@ def read_exercise(text: str) -> dict[str, Any]:
         raise ProblemError(
             [Mistake(f"problem.{found.place}", found.message) for found in error.mistakes]
         ) from None
-    return {**form.model_dump(), "problem": as_dict(problem)}
+    return {**form.model_dump(exclude_none=True), "problem": as_dict(problem)}
 
 
 @cache

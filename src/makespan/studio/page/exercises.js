@@ -105,7 +105,7 @@ function handingIn() {
 // The best plan that is known, and how near to it a plan comes: 100 points for the best.
 async function score(exercise, makespan) {
   const { problem } = asked(exercise.problem);
-  const stored = exercise.best === null ? undefined : { makespan: exercise.best, status: "optimal" };
+  const stored = exercise.best === undefined ? undefined : { makespan: exercise.best, status: "optimal" };
   if (stored) bests.set(exercise, stored);
   else if (!bests.has(exercise)) bests.set(exercise, post("/api/solve", { problem, time_limit: LIMIT }));
   let found;
