@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.schedule import Schedule
+from makespan.reduction.bounding.one_segment import one_segment
 from makespan.reduction.exact import Model, Part
 from makespan.reduction.sends import Sends, costs_of, sends_of, shared_links, tables_of
 from makespan.reduction.timing import in_order
@@ -55,7 +56,21 @@ class AllreduceModel(Model):
             model.add(self.held[i, k] == self.ready[i, k]).only_enforce_if(self.home[i, k])
             model.add(self.start[0][i, k] >= self.ready[i, k])
             model.add(end >= self.held[i, k])
+        self._alone(end)
         return end
+
+    def _alone(self, end: Any) -> None:
+        """Add how long each segment takes at least to its home, and from there to all."""
+        for size in np.unique(self.problem.sizes).tolist():
+            there, back = (
+                np.ceil(one_segment(self.problem, size, back=way) / self.unit - 1e-6).astype(int)
+                for way in (True, False)
+            )
+            for k in np.flatnonzero(self.problem.sizes == size).tolist():
+                for i in range(self.machines):
+                    home, whole = self.home[i, k], self.held[i, k]
+                    self.model.add(whole >= int(there[i])).only_enforce_if(home)
+                    self.model.add(end >= whole + int(back[i])).only_enforce_if(home)
 
     def schedule(self, value: Any) -> Schedule:
         """Return the plan of a solution, of which ``value`` gives the variables."""
