@@ -6,6 +6,10 @@ group alone can begin as soon as the copy is there, so the least time from a mac
 found from the times to smaller groups, over all groups. It is the optimum of a broadcast of one
 segment over ports; shared links only add to it. Reversed in time, so is that of a reduction.
 
+Of machines that are alike, only their number in a group counts. Where groups are too many still,
+those that are nearly alike count as alike, with the least of their times: copies are counted then,
+as of equal machines, but class by class.
+
 Before an all-reduce ends, every segment is reduced to some machine and broadcast from there.
 In a broadcast, the segment that the root begins with last has its port after all others, and
 nobody else has it then.
@@ -15,71 +19,124 @@ Moorthy and Panda 1998, "Efficient collective communication on heterogeneous net
 """
 
 from functools import lru_cache
+from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.reduction.bounding import distances
 from makespan.reduction.bounding.growth import ROUNDING
 from makespan.reduction.problem import ROOT, Reduction
 
-MOST_MACHINES = 12
-QUICK_MACHINES = 8
+MOST_MACHINES = 64
+MOST_STEPS, QUICK_STEPS = (count**2 * 3**count for count in (10, 8))
+"""Divisions of groups, for each pair of classes: as many as ten and eight unlike machines have."""
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def one_segment(problem: Reduction, size: float, *, back: bool, quick: bool = False) -> Floats:
     """Return how long a segment takes at least from each machine to all others, seconds.
 
-    ``back``: in reversed time, from all others to each machine, combined on the way. Beyond twelve
-    machines (eight if ``quick``), and with ports for each link, the longest way counts.
-    Complexity: O(n² 3ⁿ), 0.4 seconds for twelve machines; O(n³) beyond.
+    ``back``: in reversed time, from all others to each machine, combined on the way. Beyond 64
+    machines, and with ports for each link, the longest way counts; so it does in every case.
+    Complexity: O(n³), and 6 million steps at most, each of O(1).
     """
     count = len(problem.machines)
-    if count > (QUICK_MACHINES if quick else MOST_MACHINES) or problem.ports is not None:
-        ways = distances(problem, size, back=back, combining=back)
-        return np.asarray(ways.max(axis=1) * (1 - ROUNDING))
+    ways = distances(problem, size, back=back, combining=back)
+    farthest = ways.max(axis=1)
+    if count > MOST_MACHINES or problem.ports is not None:
+        return np.asarray(farthest * (1 - ROUNDING))
     latency, transfer = problem.latencies, problem.transfers
     if back:
         latency, transfer = latency.T, transfer.T
-    transfer = np.where(np.eye(count, dtype=bool), np.inf, transfer)
-    if size > 0:
-        transfer = transfer * size
-    else:
-        transfer = np.where(np.isfinite(transfer), 0.0, np.inf)
+    linked = np.isfinite(latency + transfer) & ~np.eye(count, dtype=bool)
+    latency, lasts = (np.where(linked, table, 0.0) for table in (latency, size * transfer))
     work = size * problem.reduces[:, None] if back else np.zeros((count, 1))
     # a unit that is slower than all ways makes the pace; one that is slower than some need not
-    slowest = np.where(np.isfinite(transfer), transfer, 0.0).max(axis=1, keepdims=True)
-    period = np.where(work >= slowest, np.maximum(transfer, work), transfer)
-    least = _to_groups(latency + work + transfer, period)
-    return np.asarray(least * (1 - ROUNDING))
+    period = np.where(work >= lasts.max(axis=1, keepdims=True), work, lasts)
+    tables = [np.where(linked, each, np.inf) for each in (latency + work + lasts, period)]
+    classes = _Classes.of(tables, QUICK_STEPS if quick else MOST_STEPS)
+    least = _to_all(classes)[classes.of_machine]
+    return np.asarray(np.maximum(farthest, least) * (1 - ROUNDING))
 
 
-def _to_groups(length: Floats, period: Floats) -> Floats:
-    """Return the least time from each machine to all, by those to groups of 1, 2, … machines.
+class _Classes(NamedTuple):
+    """Machines that count as alike: the class of each, their sizes, and least times between them.
 
     ``length``: until a copy arrives. ``period``: until the giver can begin with the next.
     """
-    count = len(length)
-    groups = np.arange(1 << count)
-    members = (groups[:, None] >> np.arange(count)) & 1
-    counts = members.sum(axis=1)
-    least = np.zeros((count, 1 << count))
-    for number in range(1, count):
-        mine = groups[counts == number]
-        inside = np.nonzero(members[mine])[1].reshape(-1, number)
-        chosen = members[: 1 << (number - 1), : number - 1]
-        best = np.full((count, len(mine)), np.inf)
-        for place in range(number):
-            first, rest = inside[:, place], np.delete(inside, place, axis=1)
-            handed = (1 << rest) @ chosen.T  # a row for each group: what the first one informs
-            kept = (mine - (1 << first))[:, None] - handed
-            there = length[:, first, None] + least[first[:, None], handed]
-            here = period[:, first, None] + least[:, kept]
-            np.minimum(best, np.maximum(there, here).min(axis=2), out=best)
-        least[:, mine] = best
-    everyone = (1 << count) - 1
-    return np.array([least[machine, everyone - (1 << machine)] for machine in range(count)])
+
+    of_machine: Integers
+    sizes: Integers
+    length: Floats
+    period: Floats
+
+    @classmethod
+    def of(cls, tables: list[Floats], most: int) -> "_Classes":
+        """Join machines whose times are the same, and then the nearest until divisions are few."""
+        count = len(tables[0])
+        members = np.eye(count, dtype=bool)
+        apart = np.max([_difference(table) for table in tables], axis=0)
+        np.fill_diagonal(apart, np.inf)
+        while len(members) > 1:
+            one, other = sorted(divmod(int(np.argmin(apart)), len(apart)))
+            sizes = members.sum(axis=1).tolist()
+            divisions = prod((size + 1) * (size + 2) // 2 for size in sizes)
+            if apart[one, other] > 0 and len(sizes) ** 2 * divisions <= most:
+                break
+            members[one] |= members[other]
+            apart[one] = apart[:, one] = np.maximum(apart[one], apart[other])
+            members = np.delete(members, other, axis=0)
+            apart = np.delete(np.delete(apart, other, axis=0), other, axis=1)
+        rows = [np.flatnonzero(row) for row in members]
+        length, period = (
+            np.array([[table[np.ix_(one, two)].min() for two in rows] for one in rows])
+            for table in tables
+        )
+        return cls(members.argmax(axis=0), members.sum(axis=1), length, period)
+
+
+def _difference(table: Floats) -> Floats:
+    """Return how far the times of two machines, to and from all others, are apart at most."""
+    finite = np.where(np.isfinite(table), table, 0.0)
+    far = np.where(np.isfinite(table), table, 2 * finite.sum() + 1)
+    count = len(far)
+    found = np.zeros((count, count))
+    for machine in range(count):
+        between = np.maximum(abs(far - far[machine]), abs(far.T - far[:, machine]))
+        between[:, machine] = 0.0
+        np.fill_diagonal(between, 0.0)
+        found[machine] = between.max(axis=1)
+    return found
+
+
+def _to_all(classes: _Classes) -> Floats:
+    """Return the least time from a machine of each class to all others, from group to group.
+
+    A group is numbered by how many of each class are in it; so are its parts.
+    """
+    sizes, length, period = classes.sizes, classes.length, classes.period
+    strides = np.cumprod([1, *(sizes + 1)])
+    groups = np.arange(strides[-1])
+    members = groups[:, None] // strides[:-1] % (sizes + 1)
+    everyone = len(groups) - 1
+    least = np.zeros((len(sizes), len(groups)))
+    parts: dict[int, Integers] = {}
+    for group in np.argsort(members.sum(axis=1), kind="stable").tolist():
+        numbers = np.zeros(1, dtype=np.int64)
+        for stride, inside in zip(strides, members[group].tolist(), strict=False):
+            numbers = (numbers + stride * np.arange(inside + 1)[:, None]).ravel()
+        parts[group] = numbers
+        best = np.full(len(sizes), np.inf if group else 0.0)
+        for first in np.flatnonzero(members[group]).tolist():
+            rest = group - int(strides[first])
+            handed = parts[rest]  # what the first one informs; the giver informs what is left
+            there = length[:, first, None] + least[first, handed]
+            here = period[:, first, None] + least[:, rest - handed]
+            np.minimum(best, np.maximum(there, here).min(axis=1), out=best)
+        least[:, group] = best
+    return least[np.arange(len(sizes)), everyone - strides[:-1]]
 
 
 def last_begun(problem: Reduction, *, quick: bool) -> float:
