@@ -149,8 +149,10 @@ def last_begun(problem: Reduction, *, quick: bool) -> float:
     least, total = float(problem.sizes.min()), float(problem.sizes.sum())
     table = problem.transfers[:, ROOT] if back else problem.transfers[ROOT]
     port = float(np.delete(table, ROOT).min())
+    most = float(one_segment(problem, float(problem.sizes.max()), back=back, quick=quick)[ROOT])
+    if problem.ports is not None:  # the root has several
+        return most
     each = max(port, float(problem.reduces[ROOT]) if back else 0.0)
     one = float(one_segment(problem, least, back=back, quick=quick)[ROOT])
-    most = float(one_segment(problem, float(problem.sizes.max()), back=back, quick=quick)[ROOT])
     others = each * (total - least) if np.isfinite(each) else 0.0
     return max(most, others * (1 - ROUNDING) + one)
