@@ -57,7 +57,8 @@ class AllreduceModel(Model):
             model.add(self.held[i, k] == self.ready[i, k]).only_enforce_if(self.home[i, k])
             model.add(self.start[0][i, k] >= self.ready[i, k])
             model.add(end >= self.held[i, k])
-        self._homes(end)
+        if not self._alike:
+            self._homes(end)
         return end
 
     def _homes(self, end: Any) -> None:
@@ -80,7 +81,7 @@ class AllreduceModel(Model):
                 model.add(complete == self.ready[i, k]).only_enforce_if(home)
                 model.add(complete >= self.ready[i, k] + self._at_home(k, parts[i]))
                 model.add(self.held[i, k] >= complete + self._at_home(k, copies[:, i]))
-            if size in before and not self._alike:
+            if size in before:
                 model.add(before[size] <= complete)
             before[size] = complete
 
