@@ -21,7 +21,7 @@ AVX512 = (
     *("AVX512_CNL", "AVX512_ICL", "AVX512_SPR", "X86_V4"),
 )
 AVX2 = ("AVX2", "FMA3", "X86_V3")
-OURS = ("src", "tests", "docs", "examples", "benchmarks", "campaign", ".ci", ".github")
+OURS = ("src", "packages", "tests", "docs", "examples", "benchmarks", "campaign", ".ci", ".github")
 """The folders of a checkout that tests read."""
 
 
@@ -99,7 +99,8 @@ def unwritable(command: list[str]) -> int:
         if os.geteuid() == 0:
             no = "-dac_override,-dac_read_search,-fowner"
             command = ["setpriv", f"--bounding-set={no}", f"--inh-caps={no}", *command]
-        here = {**os.environ, "PYTHONPATH": str(copy / "src")}
+        places = map(str, [copy / "src", *copy.glob("packages/*/src")])
+        here = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
         code = subprocess.run(command, cwd=copy, env=here, check=False).returncode
         for path in every:
             if path.is_dir():

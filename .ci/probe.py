@@ -118,7 +118,8 @@ def libraries() -> None:
     needs("graphs", lambda: makespan.read_problem("graph.graphml"), "GraphML")
     needs("dask", lambda: Dag.from_dask({"a": 1, "b": (abs, "a")}), "a graph of Dask")
     needs("dask", on_dask, "dask.map")
-    needs("joblib", by_joblib, "joblib")
+    if "dask" in HAS:
+        needs("joblib", by_joblib, "joblib")
     if "mpi" not in HAS:
         needs("mpi", on_mpi, "MPI")
 

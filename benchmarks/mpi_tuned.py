@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.table import Table
-from tests.execute.mpi.launch import ROOT, mpiexec
+from tests.execute.mpi.launch import mpiexec
 from tests.execute.namespaces import NETWORK, joined, possible
+from tests.sources import ROOT, python_path
 
 LINKS = (None, 50.0, 100.0, 200.0)
 NETWORKS = {
@@ -122,11 +123,10 @@ def launcher(order: Sequence[int] | None) -> Any:
 
 def started(command: list[str], extra: dict[str, str]) -> Any:
     """Run a command and return what it printed, from JSON."""
-    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     found = subprocess.run(
         command,
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": paths, **extra},
+        env={**os.environ, "PYTHONPATH": python_path(), **extra},
         capture_output=True,
         text=True,
         timeout=200,

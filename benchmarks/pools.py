@@ -26,6 +26,7 @@ import numpy as np
 from benchmarks.table import Table, keep, kept_in
 from makespan import execute
 from makespan.execute import dask
+from tests.sources import python_path
 
 WORKERS = 4
 WORK = 4.0  # seconds of all items together
@@ -147,12 +148,11 @@ def _ray() -> Iterator[tuple[Any, Own]]:
     import ray
     from ray.util.multiprocessing import Pool
 
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     ray.init(
         num_cpus=WORKERS,
         include_dashboard=False,
         log_to_driver=False,
-        runtime_env={"env_vars": {"PYTHONPATH": paths}},
+        runtime_env={"env_vars": {"PYTHONPATH": python_path()}},
     )
     with Pool(WORKERS) as pool:
         yield "ray", _pool_map(pool)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from functools import cache
-from importlib.util import find_spec
 from multiprocessing.util import Finalize
 from typing import Any
 
 from campaign.part import Defect, Part, Skipped, Trial
+from tests.sources import is_installed
 
 KILLS = ("kill", "restart", "kill", "memory")
 OTHERS = 0.2  # of the faults are drawn from all
@@ -16,9 +16,9 @@ OTHERS = 0.2  # of the faults are drawn from all
 
 def attempt(trial: Trial) -> None:
     """Let one fault happen in one phase of a map, a run or a compute."""
-    if find_spec("distributed") is None:
-        raise Skipped("dask is not installed")
-    from tests.execute.faulty import CLUSTER_FAULTS, PHASES, WHATS, WORKER_FAULTS
+    if not is_installed("makespan.execute.dask"):
+        raise Skipped("makespan-dask is not installed")
+    from campaign.faulty_cluster import CLUSTER_FAULTS, PHASES, WHATS, WORKER_FAULTS
 
     rng = trial.random("make")
     what, phase = rng.choice(WHATS), rng.choice(PHASES)
@@ -42,7 +42,7 @@ def attempt(trial: Trial) -> None:
 
 @cache
 def _cluster() -> Any:
-    from tests.execute.faulty import Faulty
+    from campaign.faulty_cluster import Faulty
 
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     cluster = Faulty()

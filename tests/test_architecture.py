@@ -14,9 +14,11 @@ from makespan import DivisibleLoad, Star, Worker, solve
 from makespan.core import kind
 from makespan.execute.dealing import engine
 from makespan.flow.kinds import KINDS
+from tests.sources import PLACES
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "makespan"
+SOURCES = [place / "makespan" for place in PLACES if (place / "makespan").is_dir()]
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 ROOMS, PATH = PAGE.split("## The path of one plan")
 ROWS = dict(re.findall(r"^\| `(\w+)/` \|(.*)$", ROOMS, re.MULTILINE))
@@ -30,22 +32,25 @@ PROTOCOLS = [
 ]
 
 
-def folders(place: Path) -> list[str]:
-    return sorted(path.parent.name for path in place.glob("*/__init__.py"))
+def folders(within: str) -> list[str]:
+    return sorted(
+        path.parent.name for own in SOURCES for path in own.glob(f"{within}*/__init__.py")
+    )
 
 
 def test_every_package_has_its_row() -> None:
-    assert sorted(ROWS) == folders(SOURCE)
+    assert sorted(ROWS) == folders("")
 
 
 @pytest.mark.parametrize("package", ROWS)
 def test_every_room_is_in_its_row(package: str) -> None:
     """And nothing that looks like a room is not one."""
-    rooms = folders(SOURCE / package)
+    rooms = folders(f"{package}/")
     missing = [room for room in rooms if not re.search(rf"\b{room}/", ROWS[package])]
     assert not missing
     said = [name for name in NAMED.findall(ROWS[package]) if name.endswith("/")]
-    assert all((SOURCE / package / name).is_dir() or (SOURCE / name).is_dir() for name in said)
+    places = [place for own in SOURCES for place in (own / package, own, ROOT)]
+    assert all(any((place / name).is_dir() for place in places) for name in said)
 
 
 @pytest.mark.parametrize("room", PROTOCOLS)
@@ -58,7 +63,7 @@ def test_every_function_of_a_room_is_told(room: type) -> None:
 def test_what_is_named_is_there() -> None:
     """In the source, or from the root on; of a kind's files, with every kind."""
     for name in NAMED.findall(ROOMS.partition("## Where to look")[2]):
-        assert any((place / name).exists() for place in (ROOT, SOURCE)), name
+        assert any((place / name).exists() for place in (ROOT, *SOURCES)), name
     for name in re.findall(r"`<kind>/([\w/.]+)`", ROOMS):
         found = [each for each in KINDS if (SOURCE / each / name).exists()]
         assert found == list(KINDS) or name.startswith("referee"), name
@@ -92,5 +97,5 @@ def test_the_path_of_one_plan_goes_through_the_files_that_are_named() -> None:
 def test_no_group_is_repeated_possessively() -> None:
     """CPython before 3.11.5 loses its place behind such a group; an atomic one does the same."""
     repeated = re.compile(r"\)[*+?]\+")
-    for path in (ROOT / "src").rglob("*.py"):
+    for path in (path for source in SOURCES for path in source.rglob("*.py")):
         assert not repeated.search(path.read_text("utf-8")), path

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sources import PLACES
+
 ROOT = Path(__file__).parents[1]
 LIST = ROOT / "tests" / "messages.txt"
 HEAD = "Every note and message of makespan, by file; python -m tests.test_messages writes it.\n"
@@ -82,10 +84,15 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
 def messages() -> dict[str, list[str]]:
     """Return the texts of each file that has some."""
     found = {}
-    for path in sorted((ROOT / "src" / "makespan").rglob("*.py")):
-        texts = sorted(set(texts_in(ast.parse(path.read_text("utf-8")))))
+    paths = {
+        path.relative_to(place / "makespan").as_posix(): path
+        for place in PLACES
+        for path in (place / "makespan").rglob("*.py")
+    }
+    for name in sorted(paths):
+        texts = sorted(set(texts_in(ast.parse(paths[name].read_text("utf-8")))))
         if texts:
-            found[path.relative_to(ROOT / "src" / "makespan").as_posix()] = texts
+            found[name] = texts
     return found
 
 

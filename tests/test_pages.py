@@ -26,6 +26,7 @@ import pytest
 import makespan
 from makespan.flow.kinds import generate
 from tests.execute.conftest import in_process
+from tests.sources import python_path
 from tests.test_stories import SECONDS
 
 ROOT = Path(__file__).parents[1]
@@ -33,12 +34,12 @@ PLACES = ("*.md", "docs/*.md", "examples/*/*.md")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 RUN = ("python", "sh", "toml", "text")
 ELSEWHERE = {
-    "files.md": "flow/test_files_page.py",
-    "command_line.md": "flow/test_files_page.py",
-    "pictures.md": "flow/test_pictures_page.py",
-    "dask_graphs.md": "execute/dask/graphs/test_graph_docs.py",
-    "studio.md": "studio/test_docs.py",
-    "torch.md": "execute/torch/test_training.py",
+    "files.md": "tests/flow/test_files_page.py",
+    "command_line.md": "tests/flow/test_files_page.py",
+    "pictures.md": "tests/flow/test_pictures_page.py",
+    "dask_graphs.md": "packages/makespan-dask/tests/execute/dask/graphs/test_graph_docs.py",
+    "studio.md": "tests/studio/test_docs.py",
+    "torch.md": "packages/makespan-collectives/tests/execute/torch/test_training.py",
 }
 DASK = """
 import joblib
@@ -71,7 +72,7 @@ TOLD = re.compile(
 )
 """A comment that says what a line gives."""
 HELD = {"dask_graphs.md": ["140"]}
-"""Those that a test of its own holds: ``execute/dask/graphs/test_graph_docs.py``."""
+"""Those that a test of its own holds."""
 SHORTER: dict[str, Any] = {
     r"--minutes \d+": "--minutes 0.02 --seed 1",
     r"--tries \d+": "--tries 5",
@@ -112,7 +113,7 @@ SESSIONS = [
 @pytest.mark.parametrize(("page", "test"), ELSEWHERE.items())
 def test_pages_elsewhere(page: str, test: str) -> None:
     """Those that are not run here have a test that names them."""
-    assert page in (ROOT / "tests" / test).read_text("utf-8")
+    assert page in (ROOT / test).read_text("utf-8")
 
 
 def test_results_are_printed_not_told_in_comments() -> None:
@@ -215,7 +216,9 @@ def shorter(text: str) -> str:
 def shell(commands: str) -> str:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return run(
-        ["bash", "-euo", "pipefail", "-c", shorter(commands)], PATH=path, PYTHONPATH=python_path()
+        ["bash", "-euo", "pipefail", "-c", shorter(commands)],
+        PATH=path,
+        PYTHONPATH=python_path(os.getcwd()),
     )
 
 
@@ -226,11 +229,7 @@ def python(text: str, page: str) -> str:
     )
     ranks = ["mpiexec", "-n", "4"] if "import MPI" in text else []
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return run([*ranks, sys.executable, "page.py"], PATH=path, PYTHONPATH=python_path())
-
-
-def python_path() -> str:
-    return os.pathsep.join([str(ROOT), str(Path.cwd()), os.environ.get("PYTHONPATH", "")])
+    return run([*ranks, sys.executable, "page.py"], PATH=path, PYTHONPATH=python_path(os.getcwd()))
 
 
 QUIET = {"PYTHONWARNINGS": "ignore:Port:UserWarning"}

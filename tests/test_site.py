@@ -15,7 +15,13 @@ from tests.browser import Browser, chromium
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs" / "site"
-CITING = ("src/makespan/**/*.py", "docs/*.md", "docs/benchmarks/*.md", "docs/notebooks/*.py")
+CITING = (
+    "src/makespan/**/*.py",
+    "packages/*/src/makespan/**/*.py",
+    "docs/*.md",
+    "docs/benchmarks/*.md",
+    "docs/notebooks/*.py",
+)
 CITED = re.compile(r"\b([A-ZÀ-Ž][\w'’-]+)(?: et al\.)?,? \(?((?:19|20)\d\d)\b(?!-\d)")
 """The name before a year: the last author's, or that of the place where it was published."""
 STANDARDS = {("CIE", "1976")}

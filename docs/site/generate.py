@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # where mkdocs finds no modules 
 import reference
 
 ROOT = Path(__file__).parents[2]
+TOGETHER = ROOT / "build" / "modules"  # where mkdocs.yml says that they are
 SOURCE = "https://github.com/makespan/makespan/blob/main/"
 TABLES = sorted((ROOT / "docs" / "benchmarks").glob("*.md"))
 AREAS = {
@@ -58,8 +60,17 @@ UNITS = re.compile(
 """Spaces of figures in a table, where no line is to break."""
 NAMES = re.compile(r"(?<=^\| )[^|`[]{15,}(?= \|)", re.MULTILINE)
 """Long names of rows, which break into lines of some words, not of one."""
+LABELLED = re.compile(r'aria-labelledby="__nav((?:_\d+)+)_label"')
+"""What names a list of pages of the navigation."""
 TYPED = re.compile(r"<p>((?:[A-Z_]+=\S+ )?makespan [^<]*|[^<]*\S {2,}\S[^<]*)</p>")
 """Examples and columns of a command's help, which are lines of their own."""
+
+
+def on_startup(**_: Any) -> None:
+    """Copy all modules of makespan into one folder: the reference looks for a package in one."""
+    shutil.rmtree(TOGETHER, ignore_errors=True)
+    for modules in (ROOT / "src" / "makespan", *ROOT.glob("packages/*/src/makespan")):
+        shutil.copytree(modules, TOGETHER / "makespan", dirs_exist_ok=True)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -130,8 +141,19 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 
 def on_post_page(html: str, page: Page, config: MkDocsConfig) -> str:
-    """Name the theme's dialog for those who do not see it."""
-    return html.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    """Name the theme's dialog, and each list of pages by all that it is in."""
+    html = html.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    return LABELLED.sub(lambda found: f'aria-labelledby="{_ancestry(found[1])}"', html)
+
+
+def _ancestry(numbers: str) -> str:
+    """Return the labels of a list of pages and of those around it, by their identifiers.
+
+    >>> _ancestry("_5_1")
+    '__nav_5_label __nav_5_1_label'
+    """
+    parts = numbers.split("_")[1:]
+    return " ".join(f"__nav_{'_'.join(parts[:end])}_label" for end in range(1, len(parts) + 1))
 
 
 def _of_the_root(name: str) -> str:

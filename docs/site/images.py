@@ -77,9 +77,19 @@ def allreduce(folder: Path) -> None:
     makespan.save(result, folder / "allreduce.svg", view="graph")
 
 
+def landscape(folder: Path) -> None:
+    """Draw a map of small graphs, and the worst that a short search finds for HEFT."""
+    options = {"size": [6, 12, 20], "machines": [2, 4], "ccr": [0.1, 1.0, 5.0]}
+    grid = makespan.Grid("taskgraph", options=options, seeds=6)
+    methods = ["heft", "cpop", "peft", "min-min"]
+    results = makespan.experiment(makespan.Experiment(grid, methods=methods))
+    found = makespan.adversary("heft", "taskgraph", chains=1, iterations=120, time_limit=None)
+    makespan.save(makespan.landscape(results, corners=[found.problem]), folder / "landscape.svg")
+
+
 SURE: tuple[Callable[[Path], None], ...] = (lecture, reductions, allreduce)
 """Those that are the same whenever they are drawn."""
 
 if __name__ == "__main__":
-    for draw in (*SURE, rounds, gpus, layers):
+    for draw in (*SURE, rounds, gpus, layers, landscape):
         draw(Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES)

@@ -34,7 +34,7 @@ GROUPS = {
     ),
     "Experiments": (
         "Experiment Grid read_experiment experiment records Record Results report Overview "
-        "adversary Adversary"
+        "adversary Adversary landscape Landscape board"
     ),
     "Errors": (
         "MakespanError InputError ProblemError MethodError FileError InvalidSchedule "

@@ -1,6 +1,7 @@
 """Take the pictures of pages anew, light and dark: ``python docs/site/screens.py``.
 
-Needs a Chromium of the system, and the extras ``serve`` and ``test``.
+Needs a Chromium of the system, and the extras ``serve`` and ``test``; for ``board`` JupyterLab, and
+the root of the repository on the path.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from PIL import Image
+from play import html
 from playwright.sync_api import Page, sync_playwright
 
 import makespan
@@ -61,10 +63,45 @@ def studio(page: Page, folder: Path) -> None:
         page.wait_for_timeout(1000)
 
 
+def board(page: Page, folder: Path) -> None:
+    """A notebook of JupyterLab with a board, on which four of five tasks stand."""
+    from tests.notebooks import READY, lab, running
+
+    with TemporaryDirectory() as own, lab(Path(own)) as address:
+        page.goto(address)
+        page.wait_for_function(READY)
+        if page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches"):
+            page.evaluate(
+                "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
+            )
+        page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
+        page.evaluate(running(0))
+        frame = page.frame_locator("iframe[title=Board]")
+        frame.get_by_text("The problem in numbers").click()
+        for item, machine in ((0, "1"), (2, "2"), (1, "1"), (3, "2")):
+            frame.locator(f'.board [data-item="{item}"]').focus()
+            page.keyboard.press(machine)
+        frame.locator("#charts canvas").wait_for()
+        page.wait_for_timeout(1500)
+        page.evaluate("document.querySelector('.jp-WindowedPanel-outer').scrollTop = 0")
+        page.wait_for_timeout(500)
+
+
+def play(page: Page, folder: Path) -> None:
+    """The page of the site that plans by itself, with a task moved by hand."""
+    (folder / "play.html").write_text(html(), "utf-8")
+    _open(page, (folder / "play.html").as_uri(), "state")
+    page.focus('.board [data-item="6"]')
+    page.keyboard.press("3")
+    page.wait_for_timeout(500)
+
+
 SCREENS: dict[str, Callable[[Page, Path], None]] = {
     "player": player,
     "page": above,
     "studio": studio,
+    "board": board,
+    "try": play,
 }
 
 

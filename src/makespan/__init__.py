@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from makespan.lab.adversary.search import adversary as adversary
     from makespan.lab.experiment import Experiment as Experiment
     from makespan.lab.instances import Grid as Grid
+    from makespan.lab.landscape.map import Landscape as Landscape, landscape as landscape
     from makespan.lab.overview import Overview as Overview, report as report
     from makespan.lab.record import Record as Record
     from makespan.lab.run import Results as Results, experiment as experiment, records as records
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from makespan.pipeline.model.stages import Stage as Stage
     from makespan.pipeline.problem import Pipeline as Pipeline
     from makespan.reduction.problem import Reduction as Reduction
+    from makespan.studio.notebook import board as board
     from makespan.taskgraph.model.dag import Dag as Dag
     from makespan.taskgraph.model.network import Network as Network
     from makespan.taskgraph.problem import TaskGraph as TaskGraph

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.execute.stars import NO_DASHBOARD, QUIET, ROOT, end_all
+from tests.execute.stars import NO_DASHBOARD, QUIET, end_all
+from tests.sources import SOURCES
 
 NETWORK = "10.99.0"
 PORT = 8786
@@ -121,7 +122,7 @@ def _start(space: str, command: Sequence[str], folder: str) -> subprocess.Popen[
     return subprocess.Popen(
         ["ip", "netns", "exec", space, sys.executable, "-m", "dask", *command],
         cwd=folder,
-        env={**os.environ, **QUIET, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, **QUIET, "PYTHONPATH": SOURCES},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -133,7 +134,7 @@ def run_inside(space: str, *arguments: str) -> str:
     """Run Python with these arguments in a namespace and return what it printed."""
     found = subprocess.run(
         ["ip", "netns", "exec", space, sys.executable, *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": SOURCES},
         capture_output=True,
         text=True,
         timeout=300,

@@ -14,7 +14,8 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from tests.execute.stars import HOST, QUIET, ROOT, SOURCES
+from tests.execute.stars import HOST, QUIET
+from tests.sources import ROOT, SOURCES
 
 MEMORY = 300_000_000  # bytes of a worker under a nanny
 

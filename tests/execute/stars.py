@@ -18,9 +18,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.sources import SOURCES
+
 RELAY = Path(__file__).with_name("relay.py")
-ROOT = Path(__file__).parents[2]
-SOURCES = os.pathsep.join([str(ROOT), str(ROOT / "src")])  # also where another tree is installed
 BARE = """
 import sys
 

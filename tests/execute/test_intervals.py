@@ -23,7 +23,7 @@ def threads_of_runs() -> list[str]:
     return [one.name for one in threading.enumerate() if one.name.startswith("makespan pipeline")]
 
 
-@pytest.fixture(params=["processes", "threads", "executor of processes", "dask"])
+@pytest.fixture(params=["processes", "threads", "executor of processes"])
 def place(request: pytest.FixtureRequest) -> Iterator[Any]:
     """Each place that runs pipelines."""
     with ExitStack() as held:
@@ -31,8 +31,6 @@ def place(request: pytest.FixtureRequest) -> Iterator[Any]:
             yield None
         elif request.param == "threads":
             yield held.enter_context(ThreadPoolExecutor(5))
-        elif request.param == "dask":
-            yield request.getfixturevalue("client")
         else:
             yield held.enter_context(ProcessPoolExecutor(3))
     assert not threads_of_runs()
@@ -149,30 +147,6 @@ def test_a_process_that_dies_is_named() -> None:
     with ProcessPoolExecutor(3) as pool, broken:
         run_pipeline(STAGES, [abs, abs, lambda _: os._exit(1), abs], range(4), on=pool)
     assert not threads_of_runs()
-
-
-def test_workers_of_dask_take_intervals_by_name_and_may_leave(cluster: Any) -> None:
-    """A worker with the name of a machine is that machine; one that leaves is named."""
-    from distributed import Client, get_worker
-
-    with Client(cluster.address, set_as_default=False) as client:
-        client.wait_for_workers(3)
-        workers = client.scheduler_info()["workers"].values()
-        names = sorted(str(worker["name"]) for worker in workers)
-        problem = Pipeline([1.0, 1.0, 1.0], names)
-        machines = [one["machine"] for one in solve(problem).answer["intervals"]]
-
-        def noted(value: Any) -> list[str]:
-            return [*value, str(get_worker().name)]
-
-        done = run_pipeline(problem, [noted] * 3, [[]] * 5, on=client)
-        assert done.results == [machines] * 5
-
-        def dies(value: Any) -> Any:
-            os._exit(1)
-
-        with pytest.raises(ExecutionError, match=f"data set 0, on {machines[1]}, in "):
-            run_pipeline(problem, [noted, dies, noted], [[]] * 5, on=client)
 
 
 @pytest.mark.parametrize(

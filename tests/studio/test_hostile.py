@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from makespan.studio import answers
+from makespan.studio import answers, worker
 from makespan.studio.exercises import examples
 from makespan.studio.orders import Answer, Order, Task
-from makespan.studio.worker import _answered
 
 VALUES = [
     *(None, True, 0, -1, 1.5, 1e308, 1e-308, 1e100, 10**30, "", "inf", "\u2028<b>"),
@@ -22,7 +21,7 @@ VALUES = [
 
 
 def answered(what: str, request: Any) -> Answer:
-    return _answered(Task(Order(1, what, json.dumps(request).encode()), lambda _: None))
+    return worker.answered(Task(Order(1, what, json.dumps(request).encode()), lambda _: None))
 
 
 def requests_about(text: str) -> Iterator[tuple[str, dict[str, Any]]]:

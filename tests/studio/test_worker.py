@@ -16,7 +16,7 @@ from makespan.studio import answers
 from makespan.studio.answers import size_of_plan, size_of_solution
 from makespan.studio.exercises import examples
 from makespan.studio.orders import GONE, Order, Task
-from makespan.studio.worker import _answered
+from makespan.studio.worker import answered
 
 TEXT = next(example["toml"] for example in examples() if example["name"] == "graph")
 
@@ -45,11 +45,11 @@ def test_for_nobody_nothing_is_drawn(
     monkeypatch.setattr(plot, "chart", noted)
     stopped, left = task_of(what, request_), task_of(what, request_)
     stopped.stop()
-    assert _answered(stopped).status == 200
+    assert answered(stopped).status == 200
     assert drawn
     drawn.clear()
     left.stop(left=True)
-    assert _answered(left) == GONE
+    assert answered(left) == GONE
     assert not drawn
 
 
@@ -60,7 +60,7 @@ def test_an_answer_that_gets_too_large_is_refused_before_anything_is_solved(
     monkeypatch.setattr(answers, "solve_controlled", None)
     seconds = np.random.default_rng(0).uniform(1, 100, 400_000).round(3).tolist()
     problem = {"kind": "independent", "machines": 200, "durations": seconds}
-    answer = _answered(task_of("solve", {"problem": problem, "time_limit": 3}))
+    answer = answered(task_of("solve", {"problem": problem, "time_limit": 3}))
     assert answer.status == 413
     assert b"the answer would be larger than 64 MiB, the most: about 8" in answer.content
 
@@ -69,7 +69,7 @@ def test_a_plan_that_is_too_large_is_not_written(monkeypatch: pytest.MonkeyPatch
     """Where its problem did not show how many rows it has."""
     monkeypatch.setattr(answers, "size_of_plan", lambda _: 1e9)
     monkeypatch.setattr(answers, "result_as_dict", None)
-    assert _answered(task_of("solve", {"problem": TEXT})).status == 413
+    assert answered(task_of("solve", {"problem": TEXT})).status == 413
 
 
 def test_sizes_are_nearly_those_that_are_written() -> None:

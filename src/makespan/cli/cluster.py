@@ -4,14 +4,14 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 
 from makespan.cli.parameters import with_common
-from makespan.core.errors import ExecutionError, FileError, InputError
-from makespan.core.system.startup import optional
+from makespan.core.errors import FileError, InputError
 
 RESULTS = (".json", ".npy")
 
@@ -38,8 +38,6 @@ batched = click.option(
 
 def find_function(name: str) -> Callable[[Any], Any]:
     """Find the function ``package.module:name``, also in the current folder; else InputError."""
-    from importlib import import_module
-
     module, colon, attribute = name.partition(":")
     if not (module and colon and attribute):
         raise InputError(f"--function: {name!r} is not of the form package.module:name")
@@ -70,7 +68,7 @@ def read_data(path: str) -> Any:
     source = Path(path)
     try:
         if source.is_dir():
-            from makespan.execute.dask import Files
+            from makespan.execute import Files
 
             return Files(sorted(child for child in source.iterdir() if child.is_file()))
         if source.suffix == ".npy":
@@ -118,19 +116,15 @@ def _plain(value: Any) -> Any:
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
     """Give a client of the scheduler, or raise InputError or, without an answer, ExecutionError."""
-    package = optional("distributed")
+    dask = import_module("makespan.execute.dask.cluster.client")
     if not address.rpartition(":")[2].isdigit():
         raise InputError(f"--scheduler: {address!r} is not of the form tcp://HOST:PORT")
-    try:
-        client = package.Client(address, timeout="10s", set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ExecutionError(f"--scheduler: {address} does not answer: {error}") from error
-    with client:
+    with dask.client_at(address, "--scheduler") as client:
         yield client
 
 
 class OnMpi(click.Command):
-    """A command that is another with ``--mpi``: that of its name in ``makespan.cli.mpi``."""
+    """A command that is another with ``--mpi``: that of its name in the package of MPI."""
 
     def make_context(
         self,
@@ -141,8 +135,8 @@ class OnMpi(click.Command):
     ) -> click.Context:
         if "--mpi" not in args:
             return super().make_context(info_name, args, parent, **extra)
-        from makespan.cli import mpi
-
+        import_module("makespan.execute.mpi")  # says so where it is missing
+        mpi = import_module("makespan_collectives.commands")
         mpi.quiet_but_root()
         own = [each for each in args if each != "--mpi"]
         command: click.Command = getattr(mpi, str(self.name))

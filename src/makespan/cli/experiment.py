@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -111,9 +112,7 @@ def _where(scheduler: str | None) -> Iterator[Any]:
     from makespan.cli.cluster import connected
 
     with connected(scheduler) as client:
-        from makespan.execute.dask.experiments import Workers
-
-        yield Workers(client)
+        yield import_module("makespan.execute.dask").Workers(client)
 
 
 def _refuse_among_instances(output: str, files: tuple[str, ...]) -> None:

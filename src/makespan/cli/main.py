@@ -24,6 +24,8 @@ COMMANDS = {
     "solve": "Plan, and print a summary or the result as JSON.",
     "compare": "Run every method that applies, side by side.",
     "adversary": "Search for the problem on which a method does worst.",
+    "board": "List open problems that are held here, or submit a better plan.",
+    "landscape": "Map instances: where which method is best.",
     "report": "Summarise experiments: tables, ranks, profiles, figures.",
     "check": "Referee a result, or a schedule made elsewhere.",
     "gpus": "Split a batch over GPUs with measured costs, and say how in a sentence.",

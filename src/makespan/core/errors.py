@@ -53,7 +53,7 @@ def one_line(text: str) -> str:
 
 
 class PartialExecution(Protocol):
-    """What a run on a cluster has brought so far: ``makespan.execute.dask.Execution``.
+    """What a run on a cluster has brought so far: ``makespan.execute.Execution``.
 
     Its attributes stand here, as nothing in ``core`` knows an engine.
     """

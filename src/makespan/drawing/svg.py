@@ -185,9 +185,10 @@ class Canvas:
         """Return the SVG element."""
         across, down = number(math.ceil(width)), number(math.ceil(height))
         title = f"<title>{escaped(self._title)}</title>" if self._title else ""
+        role = 'role="img" ' if title else ""  # without a name its texts are what is read
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" '
-            f'viewBox="0 0 {across} {down}" role="img" '
+            f'viewBox="0 0 {across} {down}" {role}'
             f'font-family="{FONT}">{title}\n' + "\n".join(self._parts) + "\n</svg>\n"
         )
 

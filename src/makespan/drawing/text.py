@@ -1,6 +1,7 @@
 """Text in pictures: its width, how it is shortened, how numbers are written, ticks of axes."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from unicodedata import combining, east_asian_width
@@ -61,6 +62,11 @@ def elided_apart(texts: Sequence[str], size: float, width: float) -> list[str]:
     >>> elided_apart([f"gpu-node-{i}.cluster.example.org" for i in (1, 2)], 10.0, 100.0)
     ['gpu-node-1.clust…', 'gpu-node-2.clust…']
     """
+    bare = without_hashes(texts)
+    texts = [
+        each if text_width(text, size) > width else text
+        for text, each in zip(texts, bare, strict=True)
+    ]
     found = [elided(text, size, width) for text in texts]
     alike: dict[str, set[str]] = {}
     for text, shown in zip(texts, found, strict=True):
@@ -76,6 +82,32 @@ def elided_apart(texts: Sequence[str], size: float, width: float) -> list[str]:
         begin = 0 if last <= room else min(first, max(0, last - room))
         found[index] = f"{'…' * (begin > 0)}{text[begin : begin + room]}…"
     return found
+
+
+TOKEN = re.compile(r"-([0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})(?![0-9a-f])")
+"""A hash in the key of a task of Dask, or the UUID in that of a delayed call."""
+KEPT = (0, 2, 4, 8, 36)  # characters of a hash, as few as tell names apart
+
+
+def without_hashes(texts: Sequence[str]) -> list[str]:
+    """Return texts without hashes; where only these differ, with as much of them as differs.
+
+    >>> hashes = ["3f2a" * 8, "3f7b" * 8]
+    >>> without_hashes([f"sum-{hashes[0]}[0,1]", *(f"add-{each}" for each in hashes)])
+    ['sum[0,1]', 'add-3f2a…', 'add-3f7b…']
+    """
+
+    def cut(text: str, kept: int) -> str:
+        return TOKEN.sub(lambda found: f"-{found[1][:kept]}…" if kept else "", text)
+
+    alike: dict[str, set[str]] = {}
+    for text in texts:
+        alike.setdefault(cut(text, 0), set()).add(text)
+    enough = {
+        bare: next(kept for kept in KEPT if len({cut(each, kept) for each in same}) == len(same))
+        for bare, same in alike.items()
+    }
+    return [cut(text, enough[cut(text, 0)]) for text in texts]
 
 
 def _alike(texts: set[str]) -> int:

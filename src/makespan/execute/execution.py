@@ -103,10 +103,10 @@ class Execution(Displayable, HasFrame, Exportable):
     workers
         What each worker did, by name.
     platform
-        The workers' costs as :func:`makespan.execute.dask.map` learnt them, to plan on.
+        The workers' costs as :func:`makespan.execute.map` learnt them, to plan on.
 
-    >>> from makespan.execute import dask
-    >>> execution = dask.map(pow, [2, 3], [5, 2], client)  # doctest: +SKIP
+    >>> from makespan import execute
+    >>> execution = execute.map(pow, [2, 3], [5, 2], on=client)  # doctest: +SKIP
     >>> execution.results, execution.schedule.makespan > 0  # doctest: +SKIP
     ([32, 9], True)
     """
@@ -323,10 +323,10 @@ class ItemsFailed(ExecutionError):
 
     Its cause is the first error, with the worker's traceback as a note.
 
-    >>> from makespan.execute import dask
+    >>> from makespan import execute
     >>> try:  # doctest: +SKIP
-    ...     dask.map(pow, [2, 0], [5, -1], client)
-    ... except dask.ItemsFailed as error:
+    ...     execute.map(pow, [2, 0], [5, -1], on=client)
+    ... except execute.ItemsFailed as error:
     ...     print(error.execution.results)
     [32, None]
     """

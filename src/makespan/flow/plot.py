@@ -270,7 +270,7 @@ def picture_file(
         )
     if is_problem(thing):
         parts = [
-            f'<h2>{escaped(name)}</h2>\n<div class="wide">{drawn}</div>'
+            f'<h2>{escaped(name)}</h2>\n<div class="wide" tabindex="0">{drawn}</div>'
             for name, drawn in page_diagrams(thing, by=None)
         ]
         return still_page(f"A {thing.kind} problem", parts)

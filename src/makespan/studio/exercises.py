@@ -23,6 +23,7 @@ class ExerciseForm(Form):
     question: str
     hints: list[str] = Field(default_factory=list)
     method: str = "auto"
+    best: float | None = Field(None, ge=0)  # the least makespan, where it is known
     problem: dict[str, Any]
     grading: dict[str, Any] = Field(default_factory=dict, exclude=True)  # of makespan-grade
 

@@ -73,11 +73,11 @@ class Worker:
                 continue
             task = self._task = Task(order, tell)
             self._heed(task)
-            tell(_answered(task))
+            tell(answered(task))
             self._task = None
 
 
-def _answered(task: Task) -> Answer:
+def answered(task: Task) -> Answer:
     """Return the answer to an order, whatever comes of it."""
     try:
         with task.watching():

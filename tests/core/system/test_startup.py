@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import makespan
-from makespan import Dag, Network, TaskGraph
+from makespan import Dag, Network, TaskGraph, execute
 from makespan.core.control import Control
 from makespan.core.numeric.jit import compiles, kernel
 from makespan.core.system import startup
-from makespan.core.system.startup import EXTRAS, missing, optional
+from makespan.core.system.startup import EXTRAS, PACKAGES, missing, optional
+from tests.sources import ENGINES, ROOT
 
 
 @pytest.mark.parametrize(
@@ -118,14 +121,57 @@ def test_a_fork_waits_for_what_others_compile(options: dict[str, float], told: s
     assert done.stdout.strip() == told, done.stderr
 
 
-PROJECT = Path(__file__).parents[3] / "pyproject.toml"
+def project(folder: Path) -> dict[str, Any]:
+    stated: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
+    return stated["project"]
 
 
 def test_extras_are_those_of_the_package() -> None:
-    """Each library stands in the extra that is said to bring it."""
-    extras = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["optional-dependencies"]
+    """Each library stands in the extra that is said to bring it, or in what that installs."""
+    extras = project(ROOT)["optional-dependencies"]
     for library, extra in EXTRAS.items():
-        assert any(requirement.startswith(library) for requirement in extras[extra]), library
+        brought = list(extras[extra])
+        if extra in PACKAGES:
+            own = project(ROOT / "packages" / f"makespan-{PACKAGES[extra]}")
+            brought += own["dependencies"] + own.get("optional-dependencies", {}).get(extra, [])
+        assert any(requirement.startswith(library) for requirement in brought), library
+
+
+def test_distributions_that_share_modules_have_one_version() -> None:
+    """Each asks for that of the others which it is made with."""
+    stated = [project(folder) for folder in (ROOT, *ENGINES)]
+    asked = [
+        requirement
+        for each in stated
+        for group in (each["dependencies"], *each.get("optional-dependencies", {}).values())
+        for requirement in group
+        if re.match(r"makespan(-\w+)?(\[\w+\])?==", requirement)
+    ]
+    assert len(asked) == 5
+    assert {requirement.partition("==")[2] for requirement in asked} == {makespan.__version__}
+    assert all("version" in each["dynamic"] for each in stated)
+
+
+def test_distributions_share_no_module() -> None:
+    """Whatever is installed last replaces nothing of the others."""
+    places = [folder / "src" for folder in (ROOT, *ENGINES)]
+    files = [path.relative_to(place) for place in places for path in place.rglob("*.py")]
+    assert len(files) == len(set(files))
+
+
+@pytest.mark.parametrize("engine", ["dask", "mpi", "torch"])
+def test_an_engine_that_is_missing_is_named(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However it is imported; modules that nobody has are what they are elsewhere."""
+    monkeypatch.setattr(execute, "__path__", execute.__path__[:1])
+    for name in [name for name in sys.modules if name.startswith(f"makespan.execute.{engine}")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(execute, engine, raising=False)
+    said = rf"makespan\[{engine}\].* ./packages/makespan-{PACKAGES[engine]}'"
+    for code in ("from makespan.execute import {}", "import makespan.execute.{}"):
+        with pytest.raises(makespan.MissingExtra, match=said):
+            exec(code.format(engine))
+    with pytest.raises(ModuleNotFoundError, match="dusk"):
+        exec("import makespan.execute.dusk")
 
 
 @pytest.mark.parametrize(
@@ -133,6 +179,8 @@ def test_extras_are_those_of_the_package() -> None:
 )
 def test_what_is_missing_is_named(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the extra that brings it."""
+    if EXTRAS[library] in PACKAGES:
+        pytest.importorskip(library)
     assert missing(library) is None
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(makespan.MissingExtra, match=f"{library} .*makespan.{EXTRAS[library]}"):

@@ -158,9 +158,24 @@ def test_clicking_through_a_front(browser, tmp_path):
         counts = [count for count in front[place]["counts"].values() if count]
         assert page.value(amounts) == counts
         text = page.value("document.querySelector('.diagrams .said').innerText")
-        assert text == f"time {front[place]['time']:g}, energy {front[place]['energy']:g}"
+        shares = [
+            f"{name} {count} ({100 * count / 4:g} %)"
+            for name, count in front[place]["counts"].items()
+            if count
+        ]
+        point = f"time {front[place]['time']:g}, energy {front[place]['energy']:g}"
+        assert text == f"{point}: {', '.join(shares)}"
         assert page.value("document.querySelectorAll('.picked').length") == 1
         page.key("ArrowRight")
+    slider = "document.querySelector('.diagrams input[type=range]')"
+    page.value(f"{slider}.focus()")
+    page.key("Home")
+    told = page.value("document.querySelector('.diagrams .said').innerText")
+    assert told.startswith(f"time {front[0]['time']:g}, energy {front[0]['energy']:g}: ")
+    assert page.value(f"{slider}.getAttribute('aria-valuetext')") == told
+    assert page.value(amounts) == [count for count in front[0]["counts"].values() if count]
+    page.key("End")
+    assert page.value(amounts) == [count for count in front[-1]["counts"].values() if count]
     assert page.errors == []
 
 

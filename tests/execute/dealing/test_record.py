@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from makespan.execute.dask.cluster.engine import Window
-from makespan.execute.dealing.transfers import Computation, Record, clocks_ahead
+from makespan.execute.dealing.transfers import Computation, Record, Window, clocks_ahead
 
 
 @given(st.floats(-1e4, 1e4), st.floats(1e-3, 0.1), st.lists(st.floats(0.01, 5.0), min_size=1))

@@ -13,18 +13,15 @@ from typing import Any
 from unittest import mock
 
 from makespan.execute import carry_out, remote
-from makespan.execute.carry_out import compared, execution_of, run_of
-from makespan.execute.dask.maps.cluster import Cluster, DaskJob
+from makespan.execute.carry_out import execution_of, run_of
 from makespan.execute.dealing import backlog, balance, run
 from makespan.execute.dealing.costs import Costs
 from makespan.execute.dealing.items import Items
-from makespan.execute.dealing.rival import OwnMap
 from makespan.execute.dealing.run import Run
-from makespan.execute.execution import Execution, checked
+from makespan.execute.dealing.state import Job
+from makespan.execute.execution import Execution
 from makespan.execute.pickles import function_as_sent
 from tests.execute.dealing.engine import MESSAGE, Dies, InProcess
-
-OVERHEAD = 0.001  # seconds of a task of ``client.map``
 
 
 class _Clock(selectors.SelectSelector):
@@ -40,11 +37,12 @@ class _Clock(selectors.SelectSelector):
 
 
 def ran(
-    engine: InProcess, job: DaskJob, later: tuple[float, Any, Any] | None = None
+    engine: InProcess, job: Job, function: bytes, later: tuple[float, Any, Any] | None = None
 ) -> tuple[Run, float, Execution]:
     """Run a job to the end; return the run, how many seconds it took, and what came of it.
 
-    ``later`` is when to call what, and with what, meanwhile.
+    ``function`` is what is applied, as it is sent; ``later`` is when to call what, and with what,
+    meanwhile.
     """
     loop = asyncio.SelectorEventLoop(clock := _Clock())
     loop.time = lambda: clock.now  # type: ignore[method-assign]
@@ -53,7 +51,7 @@ def ran(
         loop.call_later(*later)
 
     async def all_of_it() -> Run:
-        engine.begin(job.function.sent, job.batched)
+        engine.begin(function, job.batched)
         found = await run_of(engine, job)
         await found.go()
         return found
@@ -70,15 +68,6 @@ def ran(
                 task.cancel()
             loop.run_until_complete(asyncio.sleep(0))
             loop.close()
-
-
-def carried_out(place: Cluster, job: DaskJob, *, keep_going: bool = False) -> Execution:
-    """Do here what is done on a cluster."""
-    execution = ran(place.client, job)[2]
-    job.explain(execution.took)
-    own = OwnMap(name="client.map", overhead=OVERHEAD)
-    threads = dict.fromkeys(place.client.workers, place.client.threads)
-    return checked(compared(execution, own, threads, job.batched), keep_going=keep_going)
 
 
 class Sleeps:
@@ -109,15 +98,14 @@ def dealt(
     def recall(workers: Mapping[str, Any]) -> Costs:
         return costs or Costs()
 
-    job = DaskJob(
-        function=function_as_sent(function),
+    job = Job(
         items=data if isinstance(data, Items) else Items(data),
         batched=options.pop("batched", False),
         tell=lambda share, what: None,
         recall=recall,
         **options,
     )
-    return ran(engine, job, later)[:2]
+    return ran(engine, job, function_as_sent(function).sent, later)[:2]
 
 
 def client_map(durations: Sequence[float], slots: int) -> float:

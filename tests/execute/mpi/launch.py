@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from makespan import Reduction, Result, solve
+from tests.sources import python_path
 
-PROGRAMS = Path(__file__).parent
-ROOT = PROGRAMS.parents[2]
 METHODS = ("chain", "binary", "binomial", "two-tree", "rarest-first")
 
 
@@ -33,14 +32,13 @@ def mpiexec() -> str:
 
 def started(ranks: int, *arguments: Any) -> subprocess.Popen[str]:
     """Start Python with arguments on so many ranks."""
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.Popen(
         [mpiexec(), "-n", str(ranks), sys.executable, *map(str, arguments)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        env={**os.environ, "PYTHONPATH": python_path()},
     )
 
 

@@ -96,3 +96,16 @@ def descendants() -> set[int]:
             if fields[0] != "Z":
                 parents[int(entry.name)] = int(fields[1])
     return {one for one, parent in parents.items() if parents.get(parent) == os.getpid()}
+
+
+def gone(process: int) -> bool:
+    """Whether a process has ended, after a moment at most."""
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False

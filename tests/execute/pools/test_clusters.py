@@ -1,11 +1,10 @@
-"""Pools of other machines' engines: Ray, where it is installed, and MPI."""
+"""Pools of Ray, where it is installed."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -14,25 +13,15 @@ from typing import Any
 import pytest
 
 from makespan import InputError, execute
-from tests.execute.mpi.launch import launch
 from tests.execute.pools import pools
-
-RANKS = Path(__file__).with_name("ranks.py")
-
-
-@pytest.mark.thorough
-def test_ranks_of_mpi_are_a_pool() -> None:
-    """Whatever mpi4py.futures has started; they are free again afterwards."""
-    pytest.importorskip("mpi4py")
-    done = launch(3, "-m", "mpi4py.futures", RANKS, "by-name")
-    assert done.stdout.split() == ["done"], done.stderr
+from tests.sources import ROOT
 
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
     """Ray on this machine, with two processors and what is called a gadget."""
     package = pytest.importorskip("ray")
-    paths = os.pathsep.join([str(Path(__file__).parents[3]), *filter(None, sys.path)])
+    paths = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
     package.init(
         num_cpus=2,
         resources={"gadget": 1},
@@ -79,40 +68,10 @@ def test_a_worker_of_ray_that_stops_is_not_waited_for(ray: Any, tmp_path: Path) 
     execution = execute.map(function, range(60), on="ray", progress=False)
     assert execution.results == list(range(60))
     assert any("is late" in event for event in execution.events)
-    assert gone(int(stopped.read_text()))
+    assert pools.gone(int(stopped.read_text()))
     again = execute.map(pools.square, range(60), on="ray", progress=False)
     assert again.results == [item**2 for item in range(60)]
     assert ray.get(ray.remote(num_cpus=2)(pools.square).remote(3), timeout=30) == 9
-
-
-def gone(process: int) -> bool:
-    """Whether a process has ended, after a moment at most."""
-    for _ in range(100):
-        try:
-            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.05)
-    return False
-
-
-@pytest.mark.thorough
-def test_a_rank_that_stops_is_not_waited_for(tmp_path: Path) -> None:
-    """Others do what it held; the executor waits for it, as MPI does, until it goes on."""
-    (tmp_path / "once").touch()
-    done = launch(3, "-m", "mpi4py.futures", RANKS, "stops", tmp_path / "once")
-    assert done.stdout.split() == ["late", "done"], done.stderr
-
-
-@pytest.mark.thorough
-def test_a_rank_that_dies_ends_all(tmp_path: Path) -> None:
-    """MPI has no worker that may die: the program ends with an error, and all ranks."""
-    done = launch(3, "-m", "mpi4py.futures", RANKS, "dies", tmp_path / "ranks")
-    assert done.returncode != 0
-    assert "done" not in done.stdout
-    assert all(map(gone, map(int, (tmp_path / "ranks").read_text().split())))
 
 
 def test_ray_is_loaded_when_it_is_asked_for() -> None:

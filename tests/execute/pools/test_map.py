@@ -167,14 +167,6 @@ def test_more_that_is_refused() -> None:
         mapped(len, ["a"], on=executor)
 
 
-def test_a_dask_client_is_a_pool(client: Any) -> None:
-    """With what only Dask takes."""
-    execution = mapped(pools.square, range(30), on=client, workers=["0"], priority=1)
-    assert execution.results == [item**2 for item in range(30)]
-    assert [one.name for one in execution.workers] == ["0"]
-    assert list(execute.imap(pools.square, range(5), on=client)) == [0, 1, 4, 9, 16]
-
-
 def test_what_was_learnt_is_used_again() -> None:
     """Until it is forgotten."""
     with ThreadPoolExecutor(2) as on:

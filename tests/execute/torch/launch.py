@@ -11,13 +11,11 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-PROGRAMS = Path(__file__).parent
-ROOT = PROGRAMS.parents[2]
+from tests.sources import python_path
 
 
 def launch(
@@ -35,8 +33,7 @@ def launch(
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    paths = [str(ROOT), str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    common = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "MASTER_ADDR": "127.0.0.1"}
+    common = {**os.environ, "PYTHONPATH": python_path(), "MASTER_ADDR": "127.0.0.1"}
     common |= {"MASTER_PORT": str(port), "WORLD_SIZE": str(ranks), "OMP_NUM_THREADS": "1"}
     common |= extra or {}
     with ExitStack() as stack:

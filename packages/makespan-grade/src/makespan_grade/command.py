@@ -51,7 +51,7 @@ def command(
     makespan grade exercise.toml submissions/ --csv grades.csv --page class.html --anonymous
     makespan grade exercise.toml plan.json --gradescope results.json
     makespan grade exercise.toml --otter tests/q1.py --answer my_plan
-    """  # noqa: D301
+    """
     from makespan_grade import reports
     from makespan_grade.exercise import read_exercise
     from makespan_grade.judge import grade

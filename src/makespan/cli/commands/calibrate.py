@@ -1,5 +1,7 @@
 """The command calibrate."""
 
+from importlib import import_module
+
 import click
 
 from makespan.cli import cluster, parameters
@@ -54,13 +56,13 @@ def command(
     \b
     mpiexec -n 4 makespan calibrate --mpi --collective all-reduce -o all-reduce.toml
     """
-    from makespan.execute.dask import calibrate
     from makespan.flow.files.files import refuse_target, save
 
     refuse_target(output, *PLATFORMS)
+    dask = import_module("makespan.execute.dask")
     function, data = cluster.find_function(function_name), cluster.read_data(sample)
     with cluster.connected(scheduler) as client:
-        found = calibrate(
+        found = dask.calibrate(
             function, data, client, batched=batched, progress=not parameters.is_quiet()
         )
     if output is not None and kind == "partition":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,7 @@ from makespan.cli.process import DONE
 from makespan.core.errors import InputError
 
 if TYPE_CHECKING:
-    from makespan.execute.dask import Execution
+    from makespan.execute import Execution
     from makespan.flow.result import Result
 
 RUN_FORMAT = "makespan.run/1"
@@ -78,8 +79,7 @@ def _executed(
     plan: Result, function_name: str, source: str | None, scheduler: str, batched: bool
 ) -> Execution:
     """Run a plan: of a load with its data, of a task graph without."""
-    from makespan.execute.dask import compute, run
-
+    dask = import_module("makespan.execute.dask")
     function, is_graph = cluster.find_function(function_name), plan.problem.kind == "taskgraph"
     if is_graph and source is not None:
         raise InputError("--data: a task graph has none; its function returns the collection")
@@ -90,16 +90,18 @@ def _executed(
     with cluster.connected(scheduler) as client:
         if is_graph:
             collection = function()  # type: ignore[call-arg]
-            return compute(collection, client, plan=plan, keep_going=True, progress=loud)
-        return run(plan, function, data, client, batched=batched, keep_going=True, progress=loud)
+            found = dask.compute(collection, client, plan=plan, keep_going=True, progress=loud)
+        else:
+            options = {"batched": batched, "keep_going": True, "progress": loud}
+            found = dask.run(plan, function, data, client, **options)
+    return found  # type: ignore[no-any-return]
 
 
 def _raise_if_failed(plan: Result, execution: Execution) -> None:
-    from makespan.execute.dask.graphs.batch import raise_if_tasks_failed
     from makespan.execute.execution import raise_if_failed
 
     if plan.problem.kind == "taskgraph":
-        raise_if_tasks_failed(execution)
+        import_module("makespan.execute.dask.graphs.batch").raise_if_tasks_failed(execution)
     raise_if_failed(execution)
 
 

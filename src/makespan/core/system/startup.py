@@ -143,17 +143,32 @@ EXTRAS = {
     "ortools": "exact",
     "pandas": "frames",
     "polars": "frames",
+    "anywidget": "notebook",
     "starlette": "serve",
     "uvicorn": "serve",
 }
 """The extra of makespan that installs a library."""
+PACKAGES = {"dask": "dask", "joblib": "dask", "mpi": "collectives", "torch": "collectives"}
+"""The distribution of ours that an extra needs: ``packages/makespan-dask`` in a clone."""
+
+
+def brought_by(extra: str) -> str:
+    """Return what to say of something that an extra installs.
+
+    >>> brought_by("plot")
+    "'pip install makespan[plot]' brings it"
+    """
+    said = f"'pip install makespan[{extra}]' brings it"
+    if extra not in PACKAGES:
+        return said
+    return f"{said}, in a clone 'pip install .[{extra}] ./packages/makespan-{PACKAGES[extra]}'"
 
 
 def missing(library: str) -> str | None:
     """Return what to say of a library that is not installed; None where it is."""
     if find_spec(library) is not None:
         return None
-    return f"{library} is not installed: 'pip install makespan[{EXTRAS[library]}]' brings it"
+    return f"{library} is not installed: {brought_by(EXTRAS[library])}"
 
 
 def optional(name: str) -> Any:

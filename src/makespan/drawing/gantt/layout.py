@@ -16,7 +16,7 @@ from makespan.core.picture import Bars, Groups, Picture, Role, Row
 from makespan.drawing.colours import IDLE, MOST_WORDS, Paint, legend_of, paints
 from makespan.drawing.gantt.marks import PlacedMark, combined, horizon, placed, tracks
 from makespan.drawing.gantt.merge import Blocks, crowd, merged, rows_shown
-from makespan.drawing.text import Tick, text_width, ticks, unit_of
+from makespan.drawing.text import Tick, text_width, ticks, unit_of, without_hashes
 
 MAX_ROWS = 60
 MAX_BLOCKS = 20_000
@@ -52,6 +52,7 @@ class BarText:
     time: float
     middle: float
     fill: str
+    whole: str  # what it is short for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -255,10 +256,11 @@ def _texts(
     if not len(picture.labels):
         return ()
     roomy = (blocks.activity >= 0) & (room > size) & (thickness * TEXT_FILLS >= size * 0.85)
-    found = []
-    for index in np.flatnonzero(roomy).tolist():
+    found, rows = [], np.flatnonzero(roomy).tolist()
+    bare = without_hashes([picture.labels[activity] for activity in blocks.activity[rows].tolist()])
+    for index, shorter in zip(rows, bare, strict=True):
         activity, name = int(blocks.activity[index]), names[int(blocks.row[index])]
-        texts = [picture.labels[activity]]
+        texts = [picture.labels[activity], shorter]
         fuller = picture.fuller.get(Role(int(roles[index])))
         if fuller is not None:
             texts.insert(0, fuller[activity])
@@ -269,7 +271,8 @@ def _texts(
             start, stop = float(blocks.start[index]), float(blocks.end[index])
             across = (text_width(text, size) + 4.0) / room[index] * (stop - start)
             time = _beside(lines, start, stop, float(across))
-            found.append(BarText(text, time, middle, colours[int(blocks.role[index])]))
+            fill, whole = colours[int(blocks.role[index])], picture.labels[activity]
+            found.append(BarText(text, time, middle, fill, whole if text == shorter else text))
     return tuple(found)
 
 

@@ -168,7 +168,8 @@ class _Drawing:
         for text in self.layout.texts:
             at = (frame.x(text.time), frame.top + text.middle + SMALL * 0.35)
             fill = ink_on(text.fill)
-            self.canvas.text(at, text.text, size=SMALL, fill=fill, anchor="middle")
+            tip = text.whole if text.whole != text.text else ""
+            self.canvas.text(at, text.text, size=SMALL, fill=fill, anchor="middle", tip=tip)
 
     def _tip(self, index: int) -> str:
         blocks = self.layout.blocks

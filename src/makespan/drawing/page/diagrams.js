@@ -2,7 +2,7 @@
 
 import { CLUSTER_FILLS, COMPUTE } from "./data.js";
 import { activityOf, barsOf, element, grouped, showHeld, showTip, speak } from "./facts.js";
-import { changed, view } from "./view.js";
+import { changed, view, written } from "./view.js";
 
 const itemsOf = (node) => (node.dataset.task ?? "").split(" ").filter(Boolean).map(Number);
 
@@ -57,37 +57,48 @@ export class Diagrams {
     this.offerOthers();
   }
 
-  // The points of a front: each shows its plan on the chart.
+  // The points of a front, and a slider along it: each shows its plan on the chart.
   offerOthers() {
     const points = [...this.home.querySelectorAll("[data-point]")];
     if (!this.plan.others.length || !points.length) return;
     points[0].closest(".diagrams").querySelectorAll("[role=tab]")[
       [...this.home.querySelectorAll(".diagram")].indexOf(points[0].closest(".diagram"))
     ]?.click();
-    this.chosen = element("p", "Choose a point of the front to see its plan.", "said");
-    this.chosen.setAttribute("aria-live", "polite");
-    this.home.append(this.chosen);
+    this.chosen = element("p", "Choose a point of the front, or move the slider, to see its plan.", "said");
+    const told = this.plan.others.map(pointOf);
+    const [one, other] = this.plan.others[0].facts.map(([name]) => name);
+    const slider = element("input");
+    Object.assign(slider, { type: "range", min: 0, max: this.plan.others.length - 1, value: 0 });
+    slider.setAttribute("aria-label", `From least ${one} to least ${other}`);
+    slider.setAttribute("aria-valuetext", told[0]);
+    const along = element("div", undefined, "player");
+    along.append(`least ${one}`, slider, `least ${other}`);
+    this.home.append(along, this.chosen);
     const choose = (place) => {
       const other = this.plan.others[place];
       if (!other) return;
       for (const point of points) point.classList.toggle("picked", point === points[place]);
-      this.chosen.textContent = other.facts.map((fact) => fact.join(" ")).join(", ");
-      points[place].focus();
+      this.chosen.textContent = told[place];
+      slider.value = place;
+      slider.setAttribute("aria-valuetext", told[place]);
       this.showOther(this.plan, place);
     };
+    slider.addEventListener("input", () => choose(Number(slider.value)));
     points.forEach((point, place) => {
       if (!this.plan.others[place]) return;
       point.closest("svg").setAttribute("role", "group"); // an image holds nothing to press
       point.tabIndex = 0;
       point.setAttribute("role", "button");
-      point.setAttribute("aria-label", this.plan.others[place].facts.map((fact) => fact.join(" ")).join(", "));
-      point.addEventListener("click", () => choose(place));
+      point.setAttribute("aria-label", told[place]);
+      point.addEventListener("click", () => (point.focus(), choose(place)));
       point.addEventListener("keydown", (event) => {
         const by = { ArrowRight: 1, ArrowLeft: -1, Enter: 0, " ": 0 }[event.key];
         if (by === undefined) return;
         event.preventDefault();
         event.stopPropagation();
-        choose(Math.min(points.length - 1, Math.max(0, place + by)));
+        const next = Math.min(this.plan.others.length - 1, Math.max(0, place + by));
+        points[next].focus();
+        choose(next);
       });
     });
   }
@@ -185,6 +196,20 @@ export class Diagrams {
       this.legend.append(entry);
     }
   }
+}
+
+// What a point of a front reaches, and how much each machine does for it.
+const MOST_SHARES = 12;
+function pointOf({ facts, machines, activities }) {
+  const { kind, machine, amount } = activities;
+  const shares = new Map();
+  kind.forEach((one, at) => {
+    if (one === COMPUTE && amount[at] > 0) shares.set(machine[at], (shares.get(machine[at]) ?? 0) + amount[at]);
+  });
+  const total = [...shares.values()].reduce((sum, share) => sum + share, 0);
+  const parts = [...shares].slice(0, MOST_SHARES).map(([at, share]) => `${machines[at]} ${written(Number(share.toPrecision(6)))} (${Number(((100 * share) / total).toFixed(1))} %)`);
+  if (shares.size > MOST_SHARES) parts.push(`${shares.size - MOST_SHARES} more`);
+  return `${facts.map((fact) => fact.join(" ")).join(", ")}: ${parts.join(", ")}`;
 }
 
 // As much smaller as keeps its text legible; the rest is scrolled to.

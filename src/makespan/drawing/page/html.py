@@ -43,7 +43,7 @@ from makespan.drawing.colours import (
 )
 from makespan.drawing.gantt.marks import combined, horizon, tracks
 from makespan.drawing.svg import escaped
-from makespan.drawing.text import unit_of
+from makespan.drawing.text import TOKEN, unit_of, without_hashes
 
 SHORT = 200  # columns up to this length stay lists that people can read
 LONG = 10_000  # characters up to which a text stays as it is
@@ -130,6 +130,7 @@ SCRIPTS = (
 )
 MAX_IDLE_ROWS = 1000
 SHADES = 64  # colours of groups that have an order, at most
+MOST_HASHED = 10_000  # names that stand a second time in a page, without their hashes
 EXACT = 50_000  # activities up to which times and amounts are exact; beyond, times are whole ticks
 TICKS = 2**31 - 1  # of the whole plan: more than a screen can show, or a fact says in eight digits
 OF_MODULES = re.compile(r"^import .*;\n|^export ", re.MULTILINE)
@@ -318,8 +319,17 @@ def _activity_columns(picture: Picture, schedule: Schedule) -> dict[str, Any]:
             "label": labels,
         },
         "texts": texts,
+        "shorter": _shorter((*texts, *(picture.links.names if picture.links else ()))),
         "links": None if picture.links is None else asdict(picture.links),
     }
+
+
+def _shorter(names: Sequence[str]) -> dict[str, str]:
+    """Return names with hashes, and what stands on bars that are too narrow for them."""
+    hashed = [name for name in names if TOKEN.search(name)]
+    if len(hashed) > MOST_HASHED:
+        return {}
+    return dict(zip(hashed, without_hashes(hashed), strict=True))
 
 
 def _in_four_digits(amount: Floats) -> NDArray[np.float32]:

@@ -71,14 +71,14 @@ export class Player {
     this.back = button("◀ Back", "One step back (←)", () => this.move(-1), "wide");
     this.next = button("Next ▶", "Next step (→)", () => this.move(1), "wide");
     button("▶|", "Last step (End)", () => this.go(this.count));
-    this.play = button("▶ Play", "Play (p)", () => this.toggle());
+    this.play = button("▶ Play", "Play, or pause (p)", () => this.toggle());
     this.slider = element("input");
     Object.assign(this.slider, { type: "range", min: 0, max: this.count, value: this.count });
     this.slider.setAttribute("aria-label", "Step");
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.number = element("output", "", "number");
     bar.append(this.slider, this.number);
-    this.whole = button("All steps", "Leave the steps: the whole plan (Esc)", () => this.go(null));
+    this.whole = button("All steps", "All steps: the whole plan (Esc)", () => this.go(null));
     this.said = element("p", "", "said");
     this.said.setAttribute("aria-live", "polite");
     this.beside = element("div", undefined, "beside");
@@ -207,7 +207,7 @@ function clusterTable(plan, clusters) {
 
 function choiceTable({ title, names, rows, chosen }) {
   const section = element("section");
-  section.append(element("h3", title));
+  section.append(element("h2", title));
   const table = element("table");
   const head = table.createTHead().insertRow();
   names.forEach((name, column) => {

@@ -104,8 +104,9 @@ def html_table(table: Table, *, most: int | None = None) -> str:
 
 def _row(tag: str, sides: Sequence[str], texts: Sequence[str]) -> str:
     cells = (
-        f'<{tag} style="text-align:{side}">{escaped(text)}</{tag}>'
+        f'<{kind} style="text-align:{side}">{escaped(text)}</{kind}>'
         for side, text in zip(sides, texts, strict=True)
+        for kind in ["td" if not text else tag]  # screen readers would name an empty head
     )
     return f"<tr>{''.join(cells)}</tr>"
 
@@ -122,7 +123,8 @@ def fragment(line: str, notes: Sequence[str], picture: str, tables: Sequence[Tab
     parts = [f"<p><strong>{escaped(line)}</strong></p>"]
     parts += [f"<p>{escaped(note)}</p>" for note in notes]
     parts += [picture, *(html_table(table, most=SHOWN) for table in tables)]
-    return f'<div class="makespan" style="overflow-x:auto">{"".join(parts)}</div>'
+    style = 'tabindex="0" style="overflow-x:auto"'  # keys scroll what has the focus
+    return f'<div class="makespan" {style}>{"".join(parts)}</div>'
 
 
 STYLE = """

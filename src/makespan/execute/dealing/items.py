@@ -39,9 +39,10 @@ class Files(Sequence[Path]):
         If a file is missing or not a file.
 
     >>> from pathlib import Path
-    >>> from makespan.execute import dask
-    >>> pages = dask.Files(sorted(Path("pages").glob("*.txt")))  # doctest: +SKIP
-    >>> dask.map(lambda path: len(Path(path).read_text()), pages, client).results  # doctest: +SKIP
+    >>> from makespan import execute
+    >>> pages = execute.Files(sorted(Path("pages").glob("*.txt")))  # doctest: +SKIP
+    >>> length = lambda path: len(Path(path).read_text())
+    >>> execute.map(length, pages, on=client).results  # doctest: +SKIP
     [12, 7]
     """
 

@@ -9,10 +9,11 @@ from concurrent import futures
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from makespan.core.errors import ExecutionError, InputError
+from makespan.core.errors import InputError
 from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import keywords_of
 from makespan.core.system.startup import optional
@@ -200,14 +201,13 @@ def prepared(
     options: Any = {"batched": batched, "batch_size": batch_size, "retries": retries}
     with dask_client(on) as client:
         if client is not None:
-            from makespan.execute.dask.maps.cluster import Cluster
-            from makespan.execute.dask.maps.map import prepared as on_dask
-
             options |= {name: keywords[name] for name in DASK_ONLY if name in keywords}
             options |= {"resources": resources, "expected": expected, "by_size": by_size}
             keywords = {name: one for name, one in keywords.items() if name not in DASK_ONLY}
-            with on_dask(function, data, more, client, progress, keywords, **options) as found:
-                yield Cluster(found[0]), found[1]
+            dask = import_module("makespan.execute.dask.maps.map")
+            given = (function, data, more, client, progress, keywords)
+            with dask.prepared(*given, **options) as found:
+                yield found
             return
     own = parameters(function)
     keywords = for_function(own, keywords, keywords_of(map), REFUSED)
@@ -259,18 +259,8 @@ class PoolPlace:
 def dask_client(on: Any) -> Iterator[Any]:
     """Give the client of Dask's that ``on`` is, or names; None where it is something else."""
     if isinstance(on, str) and (on == "dask" or on.startswith(("tcp://", "tls://"))):
-        from makespan.execute.dask.cluster.client import client_or_local
-
-        if on == "dask":
-            with client_or_local(None) as client:
-                yield client
-        else:
-            try:
-                client = optional("distributed").Client(on, timeout="10s", set_as_default=False)
-            except (OSError, TimeoutError, ValueError) as error:
-                raise ExecutionError(f"on: {on} does not answer: {error}") from error
-            with client:
-                yield client
+        with import_module("makespan.execute.dask.cluster.client").client_at(on, "on") as client:
+            yield client
     else:
         yield on if hasattr(on, "scheduler") and hasattr(on, "submit") else None
 

@@ -1,15 +1,16 @@
 // Exercises: a question, a board, the referee's word at once, and the optimum on request.
 
 import { element } from "../drawing/facts.js";
-import { written } from "../drawing/view.js";
 import { get, post } from "./api.js";
 import { save } from "./away.js";
 import { Board } from "./board.js";
-import { button, further, group, row } from "./fields.js";
+import { button, group, row } from "./fields.js";
+import { given } from "./given.js";
 import { remember, remembered, show } from "./link.js";
-import { PLACING, placedPart } from "./placing.js";
-import { sketch } from "./sketch.js";
-import { asked, leave, outcome, showView, solve, verdictOf } from "./solving.js";
+import { PLACING } from "./placing.js";
+import { refereed, refusal, remarks, seconds } from "./referee.js";
+import { say, showView, verdictOf } from "./showing.js";
+import { asked, leave, outcome, solve } from "./solving.js";
 import { put, state } from "./state.js";
 import { toml } from "./toml.js";
 
@@ -23,9 +24,7 @@ let turns = 0;
 let accepted = null; // the plan that the referee has accepted last, to hand in
 export const exercising = () => (part("exercise").hidden ? null : board);
 
-const LATE = ["precedence", "arrival", "blocking"]; // rules of one fact: too early
 const LIMIT = 10; // seconds for the best plan
-const seconds = (value) => `${written(Number(value.toPrecision(6)))} s`;
 
 function choose(exercise) {
   current = exercise;
@@ -106,7 +105,9 @@ function handingIn() {
 // The best plan that is known, and how near to it a plan comes: 100 points for the best.
 async function score(exercise, makespan) {
   const { problem } = asked(exercise.problem);
-  if (!bests.has(exercise)) bests.set(exercise, post("/api/solve", { problem, time_limit: LIMIT }));
+  const stored = exercise.best === null ? undefined : { makespan: exercise.best, status: "optimal" };
+  if (stored) bests.set(exercise, stored);
+  else if (!bests.has(exercise)) bests.set(exercise, post("/api/solve", { problem, time_limit: LIMIT }));
   let found;
   try {
     found = await bests.get(exercise);
@@ -133,21 +134,11 @@ function opener() {
       const exercise = await post("/api/exercise", { toml: await input.files[0].text() });
       choose(opened(exercise));
     } catch (error) {
-      say([element("strong", "This exercise can't be read. "), ...told(error.mistakes?.length ? error.mistakes : [{ message: error.message }])], "wrong");
+      const [list, word] = refusal(error);
+      say([element("strong", "This exercise can't be read. "), ...list], word);
     }
   });
   return input;
-}
-
-const told = (mistakes) => {
-  const list = element("ul", undefined, "violations");
-  for (const { place, message } of mistakes) list.append(element("li", place ? `${place}: ${message}` : message));
-  return [list];
-};
-
-function say(parts, word) {
-  part("verdict").replaceChildren(...parts);
-  part("verdict").dataset.word = word;
 }
 
 // A lecturer's exercise, once in the list.
@@ -157,87 +148,17 @@ function opened(exercise) {
   return same ?? known.at(-1);
 }
 
-// What is given: a graph as a picture, and all numbers, for those who place by them.
-function given(problem) {
-  const lines = [];
-  const line = (...cells) => lines.push(cells);
-  const parts = [];
-  const { kind } = problem;
-  if (kind === "taskgraph" || kind === "independent") {
-    const [machines, placing] = [PLACING[kind].machines(problem), PLACING[kind]];
-    const lasts = placing.items(problem).map((_, item) => machines.map((machine) => placing.length(problem, item, machine)));
-    const alike = lasts.every((list) => list.every((value) => value === list[0]));
-    if (kind === "taskgraph") {
-      const weights = lasts.map((list) => (alike ? `${list[0]} s` : list.join("/")));
-      const sheet = element("div", undefined, "sheet sketch");
-      sheet.append(sketch(problem, weights));
-      parts.push(sheet, element("p", `In a box: the task, and how long it takes${alike ? "" : ` on ${machines.join(", ")}`}. At an arrow: how much data the next task needs.`, "hint"));
-    }
-    line("task", ...(alike ? ["seconds"] : machines.map((machine) => `s on ${machine}`)));
-    placing.items(problem).forEach((name, item) => line(name, ...(alike ? lasts[item].slice(0, 1) : lasts[item])));
-    if (problem.edges?.length) parts.push(tableOf([["edge", "data"], ...problem.edges.map(({ from, to, size }) => [`${from} → ${to}`, size])]));
-  } else if (kind === "divisible") {
-    line("worker", "s to send a unit", "s to compute a unit");
-    for (const { name, send, compute } of problem.platform.workers) line(name, ...[send ?? problem.platform.send, compute].map((cell) => (typeof cell === "object" ? JSON.stringify(cell) : cell)));
-  } else if (kind === "partition") {
-    line("tasks", ...PLACING.partition.machines(problem));
-    for (let count = 0; count <= problem.tasks; count++)
-      line(count, ...problem.resources.map((one) => (one.counts ? one.time[one.counts.indexOf(count)] : one.costs?.[count - (one.first ?? 0)])));
-  } else {
-    line("given", "value");
-    for (const name of ["collective", "machines", "segments", "latency", "transfer"]) line(name, JSON.stringify(problem[name] ?? 0));
-  }
-  const tables = [tableOf(lines), ...parts.splice(2)];
-  return [...parts, further("The problem in numbers", !parts.length, row(...tables))];
-}
-
-function tableOf([head, ...lines]) {
-  const table = element("table");
-  const names = table.createTHead().insertRow();
-  for (const cell of head) names.append(element("th", cell));
-  const body = table.createTBody();
-  for (const cells of lines) {
-    const made = body.insertRow();
-    for (const cell of cells) made.append(element("td", String(cell ?? "–")));
-  }
-  const home = element("div", undefined, "grid");
-  home.append(table);
-  return home;
-}
-
-// A fact once: of what is said about the same two activities, the first.
-function once(violations) {
-  const said = new Set();
-  return violations.filter(({ rule, activities }) => {
-    const key = LATE.includes(rule) && activities?.length === 2 ? activities.join() : said.size;
-    return !said.has(key) && said.add(key);
-  });
-}
-
 // The referee says what is wrong, whenever something moves.
 async function judge() {
   const turn = ++turns;
   leave();
   part("hand-in").disabled = true;
-  const { problem, moves, left } = placedPart(asked(current.problem).problem, board.moves);
-  const activities = PLACING[problem.kind].activities(problem, moves);
-  if (!activities.length) {
-    await showView(null);
-    return say(["Place something: the referee looks at every move."], "");
-  }
   try {
-    const schedule = { activities, machines: machinesOf(problem) };
-    const { view, ok, makespan, violations, omitted } = await post("/api/check", { problem, schedule, view: true });
-    if (turn !== turns) return;
-    for (const chart of view?.data.charts ?? []) {
-      chart.marks = chart.marks.filter(({ limit }) => !limit); // bounds tell
-      for (const mark of chart.marks) mark.label = mark.label.replace(/ = \D+/, " ");
-    }
-    if (!(await showView(view, () => turn === turns))) return;
-    const found = once(violations);
-    const count = found.length + (omitted ?? 0);
-    if (count) return say([element("strong", count === 1 ? "One rule is broken:" : `${count} rules are broken:`), ...told(found)], "wrong");
-    if (left.length) return say([element("strong", "Nothing wrong so far. "), `Still to place: ${left.join(", ")}.`], "");
+    const found = await refereed(asked(current.problem).problem, board.moves);
+    if (turn !== turns || !(await showView(found?.view, () => turn === turns))) return;
+    const words = remarks(found);
+    if (words) return say(...words);
+    const { schedule, makespan, problem, ok } = found;
     if (!ok) return;
     const exercise = current;
     say([element("strong", "The referee accepts your plan. "), `It ends at ${seconds(makespan)}. Looking for the best…`], "near");
@@ -246,14 +167,9 @@ async function judge() {
     const { words, isBest } = await score(exercise, makespan);
     if (turn === turns) say([element("strong", "The referee accepts your plan. "), words], isBest ? "right" : "near");
   } catch (error) {
-    if (turn === turns && error.name !== "AbortError") say(told(error.mistakes?.length ? error.mistakes : [{ message: error.message }]), "wrong");
+    if (turn === turns && error.name !== "AbortError") say(...refusal(error));
   }
 }
-
-const machinesOf = (problem) => {
-  const all = PLACING[problem.kind].machines(problem);
-  return problem.kind === "divisible" ? [problem.platform.master?.name ?? "P0", ...all] : all;
-};
 
 async function reveal() {
   const turn = ++turns;
@@ -266,7 +182,7 @@ async function reveal() {
     await showView(answer.view, () => turn === turns);
     if (turn === turns) say(verdictOf(answer), "");
   } catch (error) {
-    if (turn === turns) say(told([{ message: error.message }]), "wrong");
+    if (turn === turns) say(...refusal(error));
   }
 }
 

@@ -11,7 +11,8 @@ import { exercising, mode, openExercise, startExercises } from "./exercises.js";
 import { showMistakes } from "./fields.js";
 import { empty, KINDS } from "./kinds.js";
 import { linked, remember, remembered, show } from "./link.js";
-import { followPlan, outcome, solve, stopSearch, verdictOf } from "./solving.js";
+import { verdictOf } from "./showing.js";
+import { followPlan, outcome, solve, stopSearch } from "./solving.js";
 import { canRedo, canUndo, follow, put, redo, state, undo } from "./state.js";
 import { toml } from "./toml.js";
 

@@ -57,7 +57,7 @@ const taskgraph = {
 
 const independent = {
   machines: (problem) => Array.from({ length: problem.machines }, (_, machine) => `M${machine + 1}`),
-  items: (problem) => problem.durations.map((_, item) => `T${item + 1}`),
+  items: (problem) => problem.durations.map((_, item) => problem.names?.[item] ?? `T${item + 1}`),
   length(problem, item, machine) {
     const [place, duration] = [this.machines(problem).indexOf(machine), problem.durations[item]];
     return Array.isArray(duration) ? duration[place] ?? 0 : duration / (problem.speeds?.[place] ?? 1);
@@ -148,11 +148,30 @@ export function placedPart(problem, moves) {
   if (!["taskgraph", "independent"].includes(problem.kind)) return { problem, moves, left: [] };
   const left = every.filter((_, item) => !isPlaced(moves[item]));
   const on = (_, item) => isPlaced(moves[item]);
-  if (problem.kind === "independent") return { problem: { ...problem, durations: problem.durations.filter(on) }, moves: moves.filter(isPlaced), left };
+  if (problem.kind === "independent") {
+    const part = { ...problem };
+    for (const name of ["durations", "names", "release"]) if (Array.isArray(part[name])) part[name] = part[name].filter(on);
+    return { problem: part, moves: moves.filter(isPlaced), left };
+  }
   const missing = new Set(left);
   const edges = (problem.edges ?? []).filter(({ from, to }) => !missing.has(from) && !missing.has(to));
   const tasks = problem.tasks.map((task, item) => ({ name: every[item], ...task })).filter(on);
   return { problem: { ...problem, tasks, edges }, moves: moves.filter(isPlaced), left };
+}
+
+// What a plan places, as moves; null where a board can't hold it, such as a task in two places.
+export function movesOf(problem, activities) {
+  const placing = PLACING[problem.kind];
+  const computed = activities.filter(({ kind }) => kind === "compute");
+  const sent = activities.filter(({ kind }) => kind === "send").sort((one, other) => one.start - other.start);
+  if (problem.kind === "divisible") return sent.map(({ peer, amount }) => ({ machine: peer, amount }));
+  if (problem.kind === "reduction") return sent.map(({ machine, peer, item, start }) => ({ segment: item + 1, machine, peer, start }));
+  if (problem.kind === "partition") return placing.machines(problem).map((name) => ({ machine: name, amount: computed.find(({ machine }) => machine === name)?.amount ?? 0 }));
+  if (new Set(computed.map(({ item }) => item)).size < computed.length) return null;
+  return placing.items(problem).map((_, place) => {
+    const { machine = "", start } = computed.find(({ item }) => item === place) ?? {};
+    return { machine, start };
+  });
 }
 
 export const PLACING = { taskgraph, independent, divisible, partition, reduction };

@@ -7,7 +7,7 @@ export const [WIDE, HIGH] = [58, 34];
 const [ACROSS, DOWN, EDGE] = [108, 58, 26];
 
 export const brief = (value) => (typeof value === "number" ? String(Number(value.toPrecision(3))) : String(value));
-const short = (name) => (name.length > 9 ? `${name.slice(0, 4)}…${name.slice(-4)}` : name);
+const shortened = (name) => (name.length > 9 ? `${name.slice(0, 4)}…${name.slice(-4)}` : name);
 
 // For each task those that it leads to, by their numbers.
 function leading(problem) {
@@ -118,7 +118,7 @@ export function boxOf(name, weight, { x, y }, attributes = {}) {
   const made = drawn("g", { class: "task", transform: `translate(${x} ${y})`, ...attributes });
   made.append(
     drawn("rect", { width: WIDE, height: HIGH, rx: 7 }),
-    drawn("text", { x: WIDE / 2, y: 14, "text-anchor": "middle", class: "name" }, short(name)),
+    drawn("text", { x: WIDE / 2, y: 14, "text-anchor": "middle", class: "name" }, shortened(name)),
     drawn("text", { x: WIDE / 2, y: 28, "text-anchor": "middle" }, String(weight).slice(0, 10)),
   );
   return made;

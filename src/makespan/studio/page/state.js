@@ -4,10 +4,10 @@ import { Past } from "./past.js";
 
 export const state = { problem: null };
 
-const followers = [];
+const listeners = [];
 const past = new Past();
 
-export const follow = (act) => followers.push(act);
+export const follow = (act) => listeners.push(act);
 
 // `from` says who changed it: "field" (a value in the form), "shape" (the form is made anew),
 // "text" (the file), "new" (another problem), "back" (a change is taken back, or made again).
@@ -18,7 +18,7 @@ export function put(problem, from, place = null) {
 
 function tell(problem, from) {
   state.problem = problem;
-  for (const act of followers) act(from);
+  for (const act of listeners) act(from);
 }
 
 export function edit(change, { shape = false, place = null } = {}) {

@@ -1,0 +1,4 @@
+"""The commands ``run`` and ``calibrate`` of makespan with ``--mpi``.
+
+What programs import is in ``makespan.execute.mpi`` and ``makespan.execute.torch``.
+"""

@@ -1,0 +1,1 @@
+"""A map of instances: their features, and where which method is best."""
