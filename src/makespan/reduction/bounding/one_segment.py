@@ -136,7 +136,7 @@ def _to_all(classes: _Classes) -> Floats:
             here = period[:, first, None] + least[:, rest - handed]
             np.minimum(best, np.maximum(there, here).min(axis=1), out=best)
         least[:, group] = best
-    return least[np.arange(len(sizes)), everyone - strides[:-1]]
+    return np.asarray(least[np.arange(len(sizes)), everyone - strides[:-1]])
 
 
 def last_begun(problem: Reduction, *, quick: bool) -> float:
