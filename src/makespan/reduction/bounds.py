@@ -30,6 +30,7 @@ from makespan.reduction.bounding.completions import least_seconds
 from makespan.reduction.bounding.cuts import cuts
 from makespan.reduction.bounding.flows import flows, goes_straight
 from makespan.reduction.bounding.late_entries import late_entries
+from makespan.reduction.bounding.one_segment import last_begun, one_segment
 from makespan.reduction.bounding.open_count import least_between, open_count
 from makespan.reduction.bounding.packing import packing, spans, spans_both_ways
 from makespan.reduction.problem import ROOT, Collective, Reduction
@@ -61,6 +62,8 @@ SOURCES = {
     "Edmonds 1973, Beaumont, Legrand, Marchal and Robert 2005",
     "flows": "what goes from one machine to one other, over ports and shared links; a linear "
     "programme; Legrand, Marchal and Robert 2005",
+    "one segment": "the least time of one segment from or to each machine, over all groups; of an "
+    "all-reduce there and back, else after the others have passed the root; Bellman's recursion",
     "path": "the largest segment's way between the root and the machine farthest from it",
 }
 
@@ -86,7 +89,7 @@ def _counted(problem: Reduction) -> dict[str, float]:
         there = dealt(problem, np.zeros_like(before), before & ~after, back=True)
         values = {name: there[name] for name in ("ports", "path")}
     if problem.ports is not None:  # the others count what one port a machine can do
-        values = {"path": values["path"]}
+        values = {name: values[name] for name in ("path", "one segment") if name in values}
     if problem.links is not None or problem.shared is not None or problem.ports is not None:
         values["cuts"] = cuts(problem)
     if _quick.get():
@@ -155,7 +158,7 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
     for part in ("reduce", "broadcast"):  # of one segment, whatever machine is the root
         length, period, *_, unit = _Least.of(problem, least, part).in_units()
         grown.append(float(growth.arrivals(machines, length, period, length)[-1] * unit))
-    values = {"growth": sum(grown), "ports": 0.0, "path": 0.0}
+    values = {"growth": sum(grown), "ports": 0.0, "one segment": 0.0}
     latency, transfer = (least_between(table) for table in (problem.latency, problem.transfer))
     once = float(problem.sizes.sum()) * transfer * (machines - 1)
     each, ways = float(problem.sizes.min()), 1 / machines
@@ -175,10 +178,9 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
         once + last + grown[1], grown[0] + latency + once,
     )  # fmt: skip
     if problem.times is None and machines <= FEW_MACHINES:
-        size = float(problem.sizes.max())
-        there = distances(problem, size, back=False, combining=True).max(axis=0)
-        spread = distances(problem, size, back=False, combining=False).max(axis=1)
-        values["path"] = float((there + spread).min()) * (1 - growth.ROUNDING)
+        size, quick = float(problem.sizes.max()), _quick.get()
+        there, spread = (one_segment(problem, size, back=way, quick=quick) for way in (True, False))
+        values["one segment"] = float((there + spread).min())
     costs = _Least.of(problem, least, "reduce")
     times = costs.latency, costs.transfer * costs.size, costs.reduce * costs.size
     known = max(values.values())
@@ -231,6 +233,9 @@ def dealt(problem: Reduction, holds: Any, lacks: Any, *, back: bool) -> dict[str
         nearest = np.array([np.where(holds, row[:, None], np.inf).min(axis=0) for row in ways.T])
         found = np.where(lacks & np.isfinite(nearest), nearest, 0.0)
         values["path"] = float(found.max(initial=0.0)) * (1 - growth.ROUNDING)
+        if one.all() and (holds | lacks).all():  # each goes from one machine to all
+            alone = one_segment(problem, small, back=back, quick=_quick.get())
+            values["one segment"] = float(alone[sole.any(axis=1)].max())
     return values
 
 
@@ -248,6 +253,8 @@ def _one_way(problem: Reduction, sizes: Floats, part: Collective) -> dict[str, f
     if problem.times is None:
         values["ports"] = _busiest(problem, sizes, part)
         values["path"] = _farthest(problem, float(sizes.max()), part) * (1 - growth.ROUNDING)
+        if machines <= FEW_MACHINES:
+            values["one segment"] = last_begun(problem, quick=_quick.get())
     else:
         values["ports"] = 0.0
         values["doubling"] = float(growth.doubling(machines, length, port, segments) * unit)

@@ -13,7 +13,7 @@ from makespan.reduction.sends import sends_in
 FEW_MACHINES = 64
 LOOKS_IN_REACH = 20_000_000  # about a fifth of a second a run
 SENDS_IN_REACH = 100_000
-MOST_ARCS, ARCS_IN_REACH = 60_000, 6_000
+MOST_ARCS, ARCS_IN_REACH, ARCS_PROVED = 60_000, 6_000, 150
 
 
 class Scope(NamedTuple):
@@ -174,3 +174,5 @@ BY_CP_SAT = Scope(
     (_arcs(ARCS_IN_REACH),),
 )
 """Those of the methods that go on from plans of others."""
+PROVED_SOON = Scope((AN_ALL_REDUCE, *BY_CP_SAT.needs), (UNEVEN_TIMES, _arcs(ARCS_PROVED)))
+"""Of all-reduces that exact search proves in a second or two: what is before it must leave time."""

@@ -14,6 +14,7 @@ shared links let pass.
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -123,7 +124,28 @@ class _Search:
         for times in self._copies(over, self.enters[over], inside, int(group.sum()), copies):
             found += (starts[: len(times)] + times).tolist()
         found += self._by_parts(group, over, needed, last, starts)
-        return begin + max(found)
+        return max(begin + max(found), self._in_turn(over, soonest, sizes))
+
+    def _in_turn(self, over: Bools, soonest: Floats, sizes: Floats) -> float:
+        """Return when the last segment can enter, each port waiting for its first one.
+
+        Nothing arrives by a port before the nearest giver has it and has sent it; then one arrives
+        a turn, by the quickest way. ``sizes``, in order, are those of segments that must enter.
+        """
+        there = np.where(over, soonest[:, None] + self.passes, np.inf)[over]
+        value = 0.0
+        for numbers, period in islice(self._resources(over), 2):  # not links
+            ports = _sources(there, numbers, period)
+            if sizes[0] < sizes[-1] and len(ports) > 1:
+                continue
+            each = np.array([port.period for port in ports])
+            if len(sizes) > MOST_COPIES or (each <= 0).any():
+                continue
+            turns = (np.append(0, sizes[1:].cumsum()) / sizes[0]) * each[:, None]
+            arrivals = np.array([port.length for port in ports])[:, None] + turns
+            last = np.partition(arrivals.ravel(), len(sizes) - 1)[len(sizes) - 1]
+            value = max(value, float(last))
+        return value
 
     def _copies(
         self,

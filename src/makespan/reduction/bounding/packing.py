@@ -23,6 +23,7 @@ from makespan.reduction.bounding import distances
 from makespan.reduction.bounding.cuts import groups
 from makespan.reduction.bounding.flows import Amounts
 from makespan.reduction.bounding.growth import ROUNDING
+from makespan.reduction.bounding.one_segment import one_segment
 from makespan.reduction.model import Bools
 from makespan.reduction.problem import Reduction
 
@@ -219,6 +220,7 @@ class _BothWays(_Programme):
         Amounts.__init__(self, problem, np.zeros(count), layers=2, more=count)
         self.known, self.flow, self.time = {}, 1.0, 0.0
         self.row(2 * len(self.ways.giver) + np.arange(count), 1.0, 1.0, 1.0, 0.0)
+        self._halves(problem)
         for group in np.concatenate([self.holders, ~self.holders]):
             self.cut(group, 0)
             self.cut(group, 1)
@@ -226,3 +228,36 @@ class _BothWays(_Programme):
     def need(self, group: Bools) -> float:
         """Return what part of all segments must enter a group, but what is complete in it first."""
         return float(0 < group.sum() < self.count)
+
+    def _halves(self, problem: Reduction) -> None:
+        """Let no port, unit or link be held for parts when none may be sent, nor for copies.
+
+        No copy starts before one segment alone can be complete at its sender, and what is combined
+        must get to all from there. Ways are those of reversed time: whom they start at gets parts.
+        """
+        ways, count = self.ways, len(self.ways.giver)
+        unit, least = float(ways.unit or 1), float(problem.sizes.min())
+        there, back = (one_segment(problem, least, back=way) for way in (True, False))
+        parts, copies = (
+            distances(problem, least, back=False, combining=way) for way in (True, False)
+        )
+        due = (parts + back).min(axis=1)[ways.giver]
+        held = (there[:, None] + copies).min(axis=0)[ways.taker]
+        known = float((there + back).min())  # also where nothing is sent over a port
+        total = float(ways.size.sum()) * unit
+        lag, work = ways.latency * unit, ways.prepare * least * unit
+
+        def add(used: Any, layer: int, lasts: Any, since: Any, left: Any) -> None:
+            outside = min(known, float(since[used].min() + left[used].min()))
+            if lasts[used].any() and outside > 0:
+                factors = -lasts[used] * total / self.seconds
+                self.row(used + layer * count, factors, outside / self.seconds, np.inf, 1.0)
+
+        for column in range(ways.holds.shape[1]):
+            number, after = ways.holds[:, column], ways.after[:, column] * unit
+            for each in np.unique(number[number >= 0]).tolist():
+                used = np.flatnonzero(number == each)
+                add(used, 0, ways.lasts, due + work + after, lag - after)
+                add(used, 1, ways.lasts, held + lag - after, after)
+                if column == 0:
+                    add(used, 0, ways.prepare, due, lag + ways.lasts * least * unit)

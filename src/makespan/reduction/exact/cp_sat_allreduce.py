@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from makespan.core.schedule import Schedule
+from makespan.reduction.bounding import distances
+from makespan.reduction.bounding.one_segment import one_segment
 from makespan.reduction.exact import Model, Part
 from makespan.reduction.sends import Sends, costs_of, sends_of, shared_links, tables_of
 from makespan.reduction.timing import in_order
@@ -55,7 +57,39 @@ class AllreduceModel(Model):
             model.add(self.held[i, k] == self.ready[i, k]).only_enforce_if(self.home[i, k])
             model.add(self.start[0][i, k] >= self.ready[i, k])
             model.add(end >= self.held[i, k])
+        if not self._alike:
+            self._homes(end)
         return end
+
+    def _homes(self, end: Any) -> None:
+        """Add when each segment is complete: no sooner than one alone is, and all need the rest.
+
+        Segments of one size are interchangeable: they are numbered by when they are complete.
+        """
+        model, problem, every = self.model, self.problem, range(self.machines)
+        before: dict[float, Any] = {}
+        for k, size in enumerate(problem.sizes.tolist()):
+            there, back = (one_segment(problem, size, back=way) for way in (True, False))
+            parts, copies = (
+                distances(problem, size, back=False, combining=way) for way in (True, False)
+            )
+            complete = model.new_int_var(0, self.most, f"complete{k}")
+            model.add(complete >= self._at_home(k, there))
+            model.add(end >= complete + self._at_home(k, back))
+            for i in every:
+                home = self.home[i, k]
+                model.add(complete == self.ready[i, k]).only_enforce_if(home)
+                model.add(complete >= self.ready[i, k] + self._at_home(k, parts[i]))
+                model.add(self.held[i, k] >= complete + self._at_home(k, copies[:, i]))
+            if size in before:
+                model.add(before[size] <= complete)
+            before[size] = complete
+
+    def _at_home(self, k: int, seconds: Any) -> Any:
+        """Return what of a column holds at the home of a segment, in whole units, rounded up."""
+        least = np.ceil(np.asarray(seconds) / self.unit - 1e-6)
+        least = np.minimum(least, self.most + 1).astype(int).tolist()
+        return sum(value * self.home[i, k] for i, value in enumerate(least) if value)
 
     def schedule(self, value: Any) -> Schedule:
         """Return the plan of a solution, of which ``value`` gives the variables."""
@@ -124,19 +158,34 @@ class AllreduceModel(Model):
             self._one_at_a_time(each.values())
         return parts.values()
 
+    def _by_completion(self, sends: Sends, done: Any) -> list[int]:
+        """Return the number that each segment has where those of one size are in order.
+
+        They are in the order in which they are complete, when the last part is combined.
+        """
+        sizes, parts = self.problem.sizes, ~sends.final
+        complete = np.zeros(len(sizes))
+        np.maximum.at(complete, sends.segment[parts], done[parts])
+        numbers = np.arange(len(sizes))
+        for size in np.unique(sizes):
+            alike = np.flatnonzero(sizes == size)
+            numbers[alike[np.argsort(complete[alike], kind="stable")]] = alike
+        return numbers.tolist()
+
     def _hint(self, end: Any) -> None:
         sends, rows = sends_of(self.problem, self.incumbent)
         start = np.rint(self.incumbent.start[rows] / self.unit).astype(int)
         costs = costs_of(self.problem, sends)
+        done = start + costs.latency + costs.transfer + costs.reduce
         held = {
             (int(i), int(k)): int(at)
             for i, k, at, final in zip(
-                sends.receiver, sends.segment, start + costs.latency + costs.transfer, sends.final,
+                sends.receiver, sends.segment, done, sends.final,
                 strict=True,
             )
             if final
         }  # fmt: skip
-        names, items = list(range(self.machines)), list(range(self.problem.items))
+        names, items = list(range(self.machines)), self._by_completion(sends, done)
         if self._alike and held:
             # the home of the segment that is complete first has the first of all
             first = min(held, key=lambda key: (held[key], key))[1]

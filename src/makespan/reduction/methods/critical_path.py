@@ -13,13 +13,14 @@ from makespan.reduction.halves.merging import reduce_scatter_all_gather
 from makespan.reduction.halves.rarest_first import rarest_first
 from makespan.reduction.heuristics.critical_path import Shortening
 from makespan.reduction.heuristics.symmetry import Plan
-from makespan.reduction.needs import ALONG_CRITICAL_PATH, BY_CP_SAT, is_tried
+from makespan.reduction.needs import ALONG_CRITICAL_PATH, BY_CP_SAT, PROVED_SOON, is_tried
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends, shared_links, tables_of
 
 TIMED = 1_000_000  # sends in a run
 STALE = 60  # runs that were of no use, before it is given up
 SHARE = 0.5  # of the time that is left, where exact search follows
+SHARE_BEFORE_PROOF = 0.1  # the same, where it soon proves the optimum
 FEW_RUNS = {"restarts": 20, "rebuilds": 0}
 MOST_LATER = 0.1  # by what part plans that are gone on from may end later than the best, at most
 
@@ -43,7 +44,8 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
     rows = max(1, len(search.plan.rows))
     more_comes = is_tried(problem, BY_CP_SAT)
     best = search.run(0)
-    with control.sharing(SHARE if more_comes else 1.0):
+    share = SHARE_BEFORE_PROOF if is_tried(problem, PROVED_SOON) else SHARE
+    with control.sharing(share if more_comes else 1.0):
         for _ in range(sys.maxsize if runs is None else runs):
             if not least < best < np.inf or search.stale > STALE or control.expired():
                 break
