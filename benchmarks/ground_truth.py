@@ -58,6 +58,7 @@ def case(links: str, collective: Any, seed: Sequence[int]) -> Reduction:
 def find(problem: Reduction) -> int | None:
     """Return the optimum, or None where it was not proved in time."""
     plan = solve(problem, time_limit=SECONDS / 2)
+    assert plan.makespan is not None
     found = optimum(problem, plan.makespan, seconds=ORACLE_SECONDS)
     return found.makespan if found.makespan == found.bound else None
 
