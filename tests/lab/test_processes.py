@@ -168,6 +168,7 @@ def test_no_two_processes_take_one_core(monkeypatch: pytest.MonkeyPatch) -> None
 
 CLI = [sys.executable, "-c", "from makespan.cli import main; main()"]
 EXPERIMENT = """
+time_limit = 3600
 methods = ["lpt", "multifit", "largest-differencing"]
 seeds = 20
 instances = [{ generate = "independent", options = { tasks = [6, 9, 12] }, seeds = 20 }]
