@@ -48,7 +48,7 @@ def run(
 
     ``parts`` are those of its problems. Of the ``outputs`` one is the table, the others reports.
     """
-    from makespan.flow.files.files import refuse_target, save
+    from makespan.flow.files.files import refuse_target
     from makespan.lab.experiment import Experiment
     from makespan.lab.overview import Overview, report
     from makespan.lab.run import experiment
@@ -95,9 +95,8 @@ def run(
         parameters.print_error(f"note: {note}")
     before = f", {results.before:,} of them there before" if results.before else ""
     parameters.say(f"{output} written: {len(results):,} rows{before}")
-    for each in reports if len(results) else ():
-        save(report(results), each)
-        parameters.say(f"{each} written")
+    if reports and len(results):
+        parameters.save_each(report(results), reports)
     if results.interrupted:
         click.echo("interrupted: the same command goes on", err=True)
     return INTERRUPTED if results.interrupted else DONE

@@ -5,7 +5,7 @@ import math
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
@@ -250,6 +250,24 @@ def say(text: str) -> None:
     """Print what ``--quiet`` leaves out: a summary, a table, which file was written."""
     if not is_quiet():
         print_text(text, wrap=True)
+
+
+def print_found(found: Any, as_json: bool) -> None:
+    """Print what was found, as a JSON object or as text."""
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        say(str(found))
+
+
+def save_each(found: Any, outputs: Iterable[str], as_json: bool = False) -> None:
+    """Save what was found to each file, and say so where no JSON object is printed."""
+    from makespan.flow.files.files import save
+
+    for output in outputs:
+        save(found, output)
+        if not as_json:
+            say(f"{output} written")
 
 
 def is_quiet() -> bool:

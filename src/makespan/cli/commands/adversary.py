@@ -84,7 +84,7 @@ def command(
     makespan adversary heft taskgraph --against peft --within tasks=3:5 --within 'tasks.*.work=0:1'
     makespan adversary lpt independent --against bound --jobs 2 --state search.json
     """
-    from makespan.flow.files.files import refuse_target, save
+    from makespan.flow.files.files import refuse_target
     from makespan.flow.kinds import KINDS
     from makespan.lab.adversary.found import Adversary
     from makespan.lab.adversary.search import adversary, starts_of
@@ -110,14 +110,9 @@ def command(
             asked["where"] = stack.enter_context(Executor(on=jobs)).map
         stack.enter_context(line.shown())
         found = adversary(method, begin, rng=rng, state=state, progress=tell, **asked)
-    if as_json:
-        parameters.print_json(found.as_dict())
-    else:
-        parameters.say(str(found))
-    for output in outputs if found.problem is not None else ():
-        save(found, output)
-        if not as_json:
-            parameters.say(f"{output} written")
+    parameters.print_found(found, as_json)
+    if found.problem is not None:
+        parameters.save_each(found, outputs, as_json)
     if found.interrupted:
         click.echo("interrupted: this is the worst problem found so far", err=True)
         return INTERRUPTED

@@ -90,7 +90,7 @@ def command(
     from makespan.cli.progress import ProgressLine
     from makespan.flow.comparison.compare import comparing, problems_named
     from makespan.flow.comparison.several import Comparisons
-    from makespan.flow.files.files import refuse_target, save
+    from makespan.flow.files.files import refuse_target
 
     chosen = _names(methods)
     if experiment.asks_for_one(files, outputs, seeds=seeds, jobs=jobs, scheduler=scheduler):
@@ -120,11 +120,8 @@ def command(
         parameters.print_json(together.as_dict())
     elif len(together) > 1:
         parameters.say(f"\n{together.over_all()}")
-    for target in (*outputs, picture):
-        if target is not None:
-            save(together, target)
-            if not as_json:
-                parameters.say(f"{target} written")
+    targets = [target for target in (*outputs, picture) if target is not None]
+    parameters.save_each(together, targets, as_json)
     if together.interrupted:
         click.echo("interrupted: the methods that follow did not run", err=True)
     return INTERRUPTED if together.interrupted else DONE

@@ -39,18 +39,12 @@ def command(
     makespan adversary heft taskgraph --state search.json
     makespan landscape results.parquet --corner search.json -o map.html
     """
-    from makespan.flow.files.files import refuse_target, save
+    from makespan.flow.files.files import refuse_target
     from makespan.lab.landscape.map import Landscape, landscape
 
     for output in outputs:
         refuse_target(output, *Landscape.SUFFIXES)
     found = landscape(*tables, kind=kind, corners=corners)
-    if as_json:
-        parameters.print_json(found.as_dict())
-    else:
-        parameters.say(str(found))
-    for output in outputs:
-        save(found, output)
-        if not as_json:
-            parameters.say(f"{output} written")
+    parameters.print_found(found, as_json)
+    parameters.save_each(found, outputs, as_json)
     return DONE

@@ -40,7 +40,7 @@ def command(
     makespan report results.parquet -o report.html -o report.tex
     makespan report results.parquet --panel profile --width 3.3in -o figure.pdf
     """
-    from makespan.flow.files.files import refuse_target, save
+    from makespan.flow.files.files import refuse_target
     from makespan.lab.overview import Overview, Panel, report
 
     if panel is None and width is not None:
@@ -49,12 +49,6 @@ def command(
         refuse_target(output, *(Overview.SUFFIXES if panel is None else Panel.SUFFIXES))
     found = report(*tables)
     shown = found if panel is None else found.panel(panel, width=width)
-    if as_json:
-        parameters.print_json(found.as_dict())
-    else:
-        parameters.say(str(found))
-    for output in outputs:
-        save(shown, output)
-        if not as_json:
-            parameters.say(f"{output} written")
+    parameters.print_found(found, as_json)
+    parameters.save_each(shown, outputs, as_json)
     return DONE
