@@ -19,19 +19,19 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from benchmarks.table import Table, keep, kept_in
-from makespan import Dag, Grid, MethodError, Network, TaskGraph, adversary, check, read_problem
+from makespan import Dag, Grid, Network, TaskGraph, adversary, check, read_problem
 from makespan.core.control import Control
-from makespan.core.problem import Problem
-from makespan.core.registry import find_method, register
+from makespan.core.registry import applicability, find_method, register
 from makespan.core.solution import Solution
 from makespan.flow.kinds import KINDS
-from makespan.lab.adversary.document import document_of, numbers, put
+from makespan.lab.adversary.document import document_of
 from makespan.lab.adversary.search import SMALL
+from makespan.reduction.problem import Collective
 
 SCHEDULERS = (
     *("BIL", "CPoP", "Duplex", "ETF", "FCP", "FLB", "FastestNode", "GDL", "HEFT", "MCT", "MET"),
@@ -227,43 +227,69 @@ def auto() -> Iterator[tuple[str, Callable[[], Row]]]:
         yield f"{most} {seed}", search
 
 
-VARIANTS: dict[str, tuple[Row, ...]] = {
-    "divisible": ({}, {"returns": 0.5}, {"latency": 0.0}, {"topology": "tree"}),
-    "independent": ({}, {"environment": "uniform"}, {"environment": "unrelated"}),
-    "reduction": ({}, {"collective": "all-reduce"}),
-}
+Variant = tuple[Row, Row]
+"""Options of a kind's generator, and keys that its file gets beside."""
+ALONE: Variant = ({}, {})
+VARIANTS: dict[str, tuple[Variant, ...]] = {
+    "divisible": (
+        ALONE, ({"returns": 0.5}, {}), ({"latency": 0.0}, {}), ({"slowdown": 2.0}, {}),
+        ({"topology": "bus"}, {}), ({"topology": "bus", "latency": 0.0}, {}),
+        ({"topology": "tree"}, {}), ({"topology": "tree", "latency": 0.0}, {}),
+        ({"topology": "sources"}, {}), ({"topology": "sources", "latency": 0.0}, {}),
+        ({}, {"rounds": 2}), ({"returns": 0.5}, {"rounds": 2}), ({}, {"integral": True}),
+        ({}, {"ports": "many"}),
+    ),
+    "independent": (
+        ALONE, ({"environment": "uniform"}, {}), ({"environment": "unrelated"}, {}),
+        ({"equal_counts": True}, {}), ({"preemptive": True}, {}),
+        ({"preemptive": True, "environment": "uniform"}, {}),
+        ({"preemptive": True, "environment": "unrelated"}, {}),
+    ),
+    "partition": (
+        ALONE, ({"family": "monotone"}, {}), ({"family": "convex"}, {}),
+        ({"energy": True, "objective": "energy"}, {}),
+    ),
+    "pipeline": (
+        ALONE, ({"objective": "latency"}, {}), ({"overlap": False}, {}), ({"order": "given"}, {}),
+        ({"fastest": 1}, {}), ({"fastest": 1}, {"replicas": 2}),
+    ),
+    "reduction": (
+        *(({"collective": name}, {}) for name in get_args(Collective) if name != "custom"),
+        ({"spread": 0.0}, {}), ({"spread": 0.0}, {"order": "greedy"}),
+        ({"network": "switch"}, {}), ({"network": "switch", "collective": "all-reduce"}, {}),
+    ),
+    "taskgraph": (
+        ALONE, ({"contention": "ports"}, {}), ({"contention": "links"}, {}),
+        ({"communication": "blocking"}, {}), ({"cores": 2, "rigid": 0.5}, {}),
+        ({}, {"duplication": True}),
+    ),
+}  # fmt: skip
+NO_RATIO = {"given-plan", "given-loads", "no-load", "pareto"}
+"""What carries out a plan, or has several values."""
 
 
 def optimum() -> Iterator[tuple[str, Callable[[], Row]]]:
-    """Yield a search for each method of ``auto``, on each variant of its kind."""
+    """Yield a search for each method of ``auto`` that applies, on each variant of its kind."""
     for kind, entry in KINDS.items():
-        for variant in VARIANTS.get(kind, ({},)):
+        for options, keys in VARIANTS[kind]:
+            words = ", ".join(f"{key}={value}" for key, value in (options | keys).items())
             for method in dict.fromkeys(entry.methods.AUTO):
-                words = " ".join(f"{key}={value}" for key, value in variant.items())
-                yield f"{kind}|{method}|{words}", partial(worst, kind, method, variant)
+                if method not in NO_RATIO:
+                    yield f"{kind}|{method}|{words}", partial(worst, kind, method, options, keys)
 
 
-def whole(problem: Problem) -> Problem:
-    """Return a problem with whole numbers."""
-    data = document_of(problem)
-    for path, value in list(numbers(data)):
-        data = put(data, path, max(1, round(value)))
-    return read_problem(data)
-
-
-def worst(kind: str, method: str, variant: Row) -> Row:
+def worst(kind: str, method: str, options: Row, keys: Row) -> Row:
     """Return the greatest ratio of a method to a proved optimum that a short search finds."""
-    if method in ("given-plan", "no-load") or find_method(kind, method).name == "pareto":
+    grid = Grid(kind, options={**SMALL[kind], **options}, seeds=8)
+    starts = [read_problem({**document_of(each.problem()), **keys}) for each in grid]
+    if not any(applicability(find_method(kind, method), each).applies for each in starts):
         return {"ratio": None, "tried": 0}
-    grid = Grid(kind, options={**SMALL[kind], **variant}, seeds=8)
-    try:
-        found = adversary(
-            method, grid, chains=2, iterations=200, time_limit=LIMIT, solve_limit=SOLVE
-        )
-    except MethodError:
-        return {"ratio": None, "tried": 0}
+    found = adversary(method, starts, chains=2, iterations=200, time_limit=LIMIT, solve_limit=SOLVE)
     faults = [note for note, _ in found.faults]
-    return {"ratio": found.ratio, "tried": found.tried, "faults": faults}
+    return {
+        "ratio": found.ratio, "tried": found.tried, "faults": faults,
+        "left_out": dict(found.left_out),
+    }  # fmt: skip
 
 
 PHASES = {"pisa": pisa, "peer": peer, "auto": auto, "optimum": optimum}
