@@ -44,8 +44,8 @@ def branch_and_bound(problem: IndependentTasks, control: Control) -> Solution:
     tried, plan = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     found, state = machine[tasks], np.array([0.0, best.makespan])
     steps = 0
-    form = search.at(MOST)
     while state[0] >= 0 and steps < MOST and not control.expired():
+        form = search.at(steps)  # compiled only where a search turns out to be long
         form(*readonly(seconds, regret, places), load, spent, tried, plan, found, state, EACH)
         steps += EACH
     machine = np.empty(count, dtype=np.int64)
@@ -59,7 +59,7 @@ def branch_and_bound(problem: IndependentTasks, control: Control) -> Solution:
     )
 
 
-@loop(pays_from=10_000_000)  # steps
+@loop(pays_from=400_000)  # steps so far
 def search(  # type: ignore[no-untyped-def]
     seconds, regret, places, load, spent, tried, plan, found, state, steps
 ):
