@@ -26,10 +26,11 @@ POLICY = (
     "img-src 'self' https: http: data:; font-src 'self' https:; connect-src https:; "
     "child-src https: data:"
 )
-"""That of a notebook in VS Code 1.100 with ``notebook.experimental.enableCsp``, and blobs, by which anywidget imports every widget. Where it is not set, there is none.
+"""Of notebooks in VS Code 1.100 with ``notebook.experimental.enableCsp``, else there is none; and
+blobs, by which anywidget imports every widget.
 """
-# of its webviews
 SANDBOX = "allow-same-origin allow-pointer-lock allow-scripts allow-downloads allow-forms"
+"""Of its webviews."""
 PAGE = f"""<!DOCTYPE html><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <body><div id="cell"></div><script>
