@@ -394,9 +394,10 @@ def write_auto(rows: Row) -> None:
     table = Table(
         "adversary_auto",
         "Task graphs: `auto` against the best of 20 schedulers of anrg-saga, on its worst problems",
-        "A chain of at most 150 problems for each seed, which look for the greatest ratio of `auto` (1 s a "
-        "problem) to the best of the 20 plans: of all schedulers but brute force, SMT and the "
-        "hybrid of others. A ratio of 1 or less: none was found on which `auto` is worse.",
+        f"A chain of at most 150 problems and {LONGEST:g} s for each seed, which look for the "
+        "greatest ratio of `auto` (1 s a problem) to the best of the 20 plans: of all schedulers "
+        "but brute force, SMT and the hybrid of others. A ratio of 1 or less: none was found on "
+        "which `auto` is worse.",
         ("most tasks and machines", "searches", "problems", "worst ratio"),
         clock="ratios",
     )
