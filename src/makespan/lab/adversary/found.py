@@ -81,7 +81,7 @@ class Adversary(Displayable, HasFrame, Exportable):
         if self.result is None:
             return "\n".join([f"no problem found: {words}", *ending])
         lines = [f"ratio {self.ratio:.4g}: {words}", "", *self._turns()]
-        plans = [(self.method, self.result)]
+        plans: list[tuple[str, Result | None]] = [(self.method, self.result)]
         if self.reference is not self.result:  # what proves its own plan is its own reference
             plans.append((self.against, self.reference))
         for name, plan in plans:
