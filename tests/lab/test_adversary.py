@@ -217,6 +217,16 @@ def test_a_summary_of_a_method_that_is_optimal() -> None:
     assert "those that did most" not in text
 
 
+def test_notes_say_what_kept_a_search_from_more() -> None:
+    """Its limit; and numbers that are the same everywhere."""
+    tasks = makespan.IndependentTasks(2, [3.0, 3.0, 3.0])
+    found = adversary("lpt", tasks, chains=2, iterations=10**6, time_limit=0.01)
+    assert re.search("ended the search after [0-9,]+ of 2,000,000 problems", found.notes[0])
+    assert "give some a range" in found.notes[1]
+    ranges: dict[str, Any] = {"within": {"durations.*": (1, 9)}, "time_limit": None}
+    assert not adversary("lpt", tasks, chains=1, iterations=3, **ranges).notes
+
+
 def test_what_belongs_together_goes_together() -> None:
     """Lists of one length in a table, and what mentions a name."""
     network = {"machines": [{"name": "A"}, {"name": "B"}], "rate": [[1, 2], [3, 4]]}

@@ -179,9 +179,10 @@ def _found(
         faults=tuple(tuple(fault) for each in states for fault in each.faults),  # type: ignore[misc]
         interrupted=interrupted,
     )
+    notes = _notes(annealing, states, interrupted)
     if worst.best is None or worst.start is None:
-        return replace(found, notes=(TOO_LARGE,) if UNPROVED in left_out else ())
-    document, story, notes = worst.best, worst.trail[: worst.turns], []
+        return replace(found, notes=(*notes, *([TOO_LARGE] if UNPROVED in left_out else [])))
+    document, story = worst.best, worst.trail[: worst.turns]
     if shrink is not None:
         shrinking = Shrinking(duel, annealing.ranges, document, worst.best_ratio, shrink)
         document, steps = shrinking.done()
@@ -203,6 +204,17 @@ def _found(
         start=problem_of(worst.start),
         notes=tuple(notes),
     )
+
+
+def _notes(annealing: Annealing, states: Sequence[State], interrupted: bool) -> list[str]:
+    """Return what kept the search from more: its limit, or numbers without a range."""
+    notes = []
+    done, asked = sum(each.steps for each in states), annealing.iterations * len(states)
+    if done < asked and not interrupted:
+        notes.append(f"the time limit ended the search after {done:,} of {asked:,} problems")
+    if not annealing.ranges.numbers:
+        notes.append("all numbers stay as in the start: give some a range (within)")
+    return notes
 
 
 def starts_of(kind: str, options: Mapping[str, Any], seed: int) -> Grid:
