@@ -414,12 +414,13 @@ def write_optimum(rows: Row) -> None:
     table = Table(
         "adversary_optimum",
         "All kinds: the worst ratio of each method to a proved optimum that a short search finds",
-        f"Two chains of at most 100 problems and {LIMIT:g} s for each method of `auto` on each "
-        f"variant of its kind that it applies to, from small random problems; {SOLVE:g} s a solve, "
-        "on two cores that others load. The worst of the variants, the problems that were compared "
-        "on all of them, and the ratio on each. A search of hours finds worse; a ratio of 1 proves "
-        "nothing. No ratio: no optimum was proved in time. Left out are methods that carry out a "
-        "given plan, and those that apply to none of these variants: "
+        f"Two chains of a few hundred problems, at most {LIMIT:g} s together, for each method of "
+        "`auto` on each variant of its kind that it applies to, from small random problems; at "
+        f"most {SOLVE:g} s a solve, on two cores that others load. The worst of the variants, the "
+        "problems that were compared on all of them, and the ratio on each, where it was kept. A "
+        "search of hours finds worse; a ratio of 1 proves nothing. A dash: no optimum was proved "
+        "in time. Left out are methods that carry out a given plan, and those that were searched "
+        "on no variant: "
         f"{', '.join(_never_searched(rows))}.",
         ("kind", "method", "worst ratio", "with", "problems", "each variant"),
         clock="ratios",
