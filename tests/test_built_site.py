@@ -15,6 +15,8 @@ PAGES = sorted(page for page in SITE.rglob("*.html") if page.name != "404.html")
 WIDE, NARROW = (1280, 900), (400, 900)
 LONGEST = 12_000
 """Pixels of a page in a window of 1280."""
+SIZES = """["scrollWidth", "clientWidth", "scrollHeight"].map(
+    name => document.documentElement[name])"""
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not PAGES, reason="the site is not built"),
@@ -34,10 +36,7 @@ def test_pages_end_and_fit(browser: Browser) -> None:
     for page in PAGES:
         address = page.as_uri()
         browser.do(lambda tab, address=address: tab.goto(address))
-        width, room, height = browser.value(
-            "(({scrollWidth, clientWidth, scrollHeight}) => [scrollWidth, clientWidth, scrollHeight])"
-            "(document.documentElement)"
-        )
+        width, room, height = browser.value(SIZES)
         if width > room or (room > NARROW[0] and height > LONGEST):
             wrong.append(f"{page.relative_to(SITE)}: {width} of {room} wide, {height} high")
     assert not wrong, "\n".join(wrong)

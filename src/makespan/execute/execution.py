@@ -20,6 +20,7 @@ from makespan.execute.dealing.engine import Failure
 from makespan.flow.result import Result
 from makespan.flow.serialize import as_json, schedule_as_dict
 
+WIDE = 3.0  # an interval whose ends are further apart than this, as a ratio, tells nothing
 MOST_NAMED = 8  # workers of which it is said how many items they computed
 
 
@@ -281,11 +282,13 @@ class Execution(Displayable, HasFrame, Exportable):
             return ()
         what = "items" if self.tasks == len(self.results) else f"{self.tasks} chunks"
         low, high = (seconds / max(self.seconds, 1e-9) for seconds in self.rival)
-        times = "as long" if low <= 1.0 <= high else "times as long"
-        between = "about " if times == "as long" else f"{low:.2f} to {high:.2f} "
+        if not low <= 1.0 <= high:
+            verdict = f"{low:.2f} to {high:.2f} times as long"
+        else:
+            verdict = "about as long" if high <= WIDE * low else "which is too wide to compare"
         text = (
             f"{self.own_map}(function, {what}) would take {self.rival[0]:.4g} to "
-            f"{self.rival[1]:.4g} s, {between}{times}"
+            f"{self.rival[1]:.4g} s, {verdict}"
         )
         if high < 1.0:
             pays = self.pays_from
