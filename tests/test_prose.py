@@ -63,7 +63,8 @@ def test_pages_end(page: Path) -> None:
 
 def test_what_no_index_has_is_not_installed_from_one() -> None:
     """Until it is published, makespan is installed from its clone."""
-    for page in [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("stories/*.md")]:
+    pages = [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("stories/*.md")]
+    for page in [*pages, *ROOT.glob("src/**/*.py"), *ROOT.glob("packages/*/src/**/*.py")]:
         assert not re.search(r"pip install '?makespan\b", page.read_text("utf-8")), page.name
 
 

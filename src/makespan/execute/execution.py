@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -187,7 +187,8 @@ class Execution(Displayable, HasFrame, Exportable):
         same = all(machine in known for machine in self.schedule.machines)
         problem = self.plan.problem if same else None
         above = picture(self.plan)
-        below = picture(self.schedule, problem=problem, title=title).with_rows_as(above)
+        below = picture(self.schedule, problem=problem, title=title)
+        below = below.with_rows_as(above).with_limits_of(above)
         gantt(above, upper, legend=False)
         shown = upper.get_xlim()[1]
         gantt(below, lower, legend=legend)
@@ -227,17 +228,9 @@ class Execution(Displayable, HasFrame, Exportable):
 
     def _page(self) -> str:
         """Return the plan, if there was one, and what was measured, with what is said of it."""
-        from makespan.drawing.page.html import page
-        from makespan.flow.plot import chart
+        from makespan.flow.plot import run_page
 
-        sentences = str(self).split("\n")
-        measured = replace(chart(self.schedule), notes=tuple(sentences[1:]))
-        drawn = replace(measured.picture, title=sentences[0])
-        if self.plan is None:
-            return page([replace(measured, picture=drawn)], title=sentences[0])
-        plan = chart(self.plan)
-        below = replace(measured, picture=drawn.with_rows_as(plan.picture))
-        return page([plan, below], title=f"plan and run: {sentences[0]}")
+        return run_page(self.schedule, str(self).split("\n"), self.plan)
 
     def _shares(self) -> Iterator[str]:
         """Yield how many items each worker computed, the most first, if items are counted."""
