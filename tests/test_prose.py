@@ -55,7 +55,7 @@ def test_no_sentence_of_a_first_screen_is_long(page: Path) -> None:
         assert len(sentence.split()) <= LONGEST, sentence
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.name)
 def test_pages_end(page: Path) -> None:
     """At most 400 lines of source."""
     assert len(page.read_text("utf-8").splitlines()) <= MOST_LINES

@@ -99,7 +99,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         reference.INDEX: {"Python": reference.in_nav()},
         "reference/commands.md": {"Command line": [path for path, _ in commands()]},
         "reference/methods.md": {"Methods": [path for path, _ in methods()]},
-        "reference/forms.md": {"What files may hold": [path for path, _ in forms()]},
+        "reference/forms.md": {"File schema": [path for path, _ in forms()]},
         "figures.md": {"Tables": by_area()},
     }
 
@@ -252,7 +252,7 @@ def forms() -> Iterator[tuple[str, str]]:
     listed = [f"- [{title}](forms/{kind}.md)\n" for kind, (title, _, _) in TITLES.items()]
     yield (
         "reference/forms.md",
-        "# What files may hold\n\nMade from the JSON Schemas that `makespan schema KIND` prints. "
+        "# File schema\n\nMade from the JSON Schemas that `makespan schema KIND` prints. "
         "[Files](../files.md) says how files are read.\n\n" + "".join(listed),
     )
     for kind, (title, _, section) in TITLES.items():
@@ -262,7 +262,7 @@ def forms() -> Iterator[tuple[str, str]]:
 def _forms_of(kind: str, title: str, section: str) -> Iterator[str]:
     schema = kind_named(kind).file.schema()
     place = section if "#" in section else f"files.md#{section}"
-    yield f'# Files of {title.lower()}\n\n`kind = "{kind}"`; [in words and by example]'
+    yield f'# File schema: {title.lower()}\n\n`kind = "{kind}"`; [in words and by example]'
     yield f"(../../{place}). A key in **bold** must be there.\n\n" + _table(schema, kind)
     for name, form in sorted(schema.get("$defs", {}).items()):
         if "properties" in form:
@@ -336,7 +336,7 @@ def _plural(said: str) -> str:
 
 def figures() -> Iterator[str]:
     """Yield the page of the first figures to look at, which leads to the tables."""
-    yield "# Figures\n\nEach table is what its script in `benchmarks/` printed on a quiet machine "
+    yield "# Benchmarks\n\nEach table is what its script in `benchmarks/` printed on a quiet machine "
     yield "with two cores. Peers and limits are measured in the same run. The first figures to "
     yield "look at, reckoned from the tables:\n\n| what | found |\n|---|---|\n"
     sys.path.append(str(ROOT))
