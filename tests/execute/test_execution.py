@@ -24,7 +24,7 @@ def execution() -> Execution:
     [
         ((9.0, 11.0), "9 to 11 s, about as long"),
         ((20.0, 40.0), "20 to 40 s, 2.00 to 4.00 times as long"),
-        ((2.0, 30.0), "2 to 30 s, which is too wide to compare"),
+        ((2.0, 30.0), "2 to 30 s, too uncertain to compare"),
     ],
 )
 def test_the_rival_is_judged_where_its_interval_is_narrow(

@@ -278,7 +278,7 @@ class Execution(Displayable, HasFrame, Exportable):
         if not low <= 1.0 <= high:
             verdict = f"{low:.2f} to {high:.2f} times as long"
         else:
-            verdict = "about as long" if high <= WIDE * low else "which is too wide to compare"
+            verdict = "about as long" if high <= WIDE * low else "too uncertain to compare"
         text = (
             f"{self.own_map}(function, {what}) would take {self.rival[0]:.4g} to "
             f"{self.rival[1]:.4g} s, {verdict}"

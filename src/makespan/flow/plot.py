@@ -60,7 +60,7 @@ def run_page(schedule: Schedule, said: Sequence[str], plan: Result | None) -> st
     that is marked is that of the plan.
     """
     known = () if plan is None else plan.problem.machines
-    problem = plan.problem if plan and set(schedule.machines) <= set(known) else None
+    problem = plan.problem if plan is not None and set(schedule.machines) <= set(known) else None
     measured = chart(schedule, problem)
     drawn = replace(measured.picture, title=said[0])
     charts = []
