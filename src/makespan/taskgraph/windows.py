@@ -5,8 +5,8 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.taskgraph.problem import TaskGraph
 
-WINDOWS = 256  # earliest starts, and as many tails, that windows begin and end at
-LOOKS = 1_000_000  # tasks that windows are packed with, over all windows
+STEPS = 96  # earliest starts, and as many tails, that windows begin and end at
+LOOKS = 8  # windows that are packed
 
 
 def least_makespan(
@@ -21,48 +21,51 @@ def least_makespan(
     and Martello 1995 for tasks that share. With copies, all of this holds for that copy of each
     task which ends first. Complexity: O(n log n), and O(n) for each of a few windows.
     """
-    dag, count = problem.dag, int(problem.cores.sum())
-    fastest = np.sort(np.repeat(problem.network.speed, problem.cores))[::-1]
-    if int(dag.cores.sum()) <= count and fastest[0] == fastest[-1]:
+    dag, speed, count = problem.dag, problem.network.speed, int(problem.cores.sum())
+    alike = bool((speed == speed[0]).all())
+    if alike and int(dag.cores.sum()) <= count:
         return known  # a path is as long
     begins, row = _steps(head)
     ends, column = _steps(tail)
-    cell = row * len(ends) + column
+    cell, shape = row * len(ends) + column, (len(begins), len(ends))
 
-    def inside(amount: Floats | Integers) -> Floats:
+    def inside(amount: Floats | Integers | None) -> Floats:
         """Sum over the tasks of every window."""
-        table = np.bincount(cell, weights=amount, minlength=len(begins) * len(ends))
-        table = table.reshape(len(begins), len(ends))[::-1, ::-1]
-        return np.asarray(table.cumsum(axis=0).cumsum(axis=1)[::-1, ::-1])
+        table = np.bincount(cell, amount, shape[0] * shape[1]).reshape(shape)
+        return np.asarray(table.cumsum(axis=0).cumsum(axis=1))
 
-    busy = np.minimum(np.rint(inside(dag.cores)).astype(np.int64), count)
-    outside = np.where(busy, begins[:, None] + ends, -np.inf)
-    works = [(least * dag.cores, np.arange(1.0, count + 1.0))]
-    if not len(dag.own):
-        works.append((dag.work * dag.cores, np.cumsum(fastest)))
-    for amount, rate in works:
-        length = inside(amount) / rate[busy - 1]
-        i, j = np.unravel_index(int((outside + length).argmax()), outside.shape)
-        within = (head >= begins[i]) & (tail >= ends[j])  # summed again, as sums above are rounded
-        known = max(known, float(outside[i, j] + amount[within].sum() / rate[busy[i, j] - 1]))
-    shared = -(-np.rint(inside(np.ones(len(dag)))) // count)
-    most = outside + np.minimum(shared * least.max(), 2 * inside(least) / count)
+    tasks = inside(None)
+    busy = tasks if dag.cores.max() == 1 else np.rint(inside(dag.cores)).astype(np.int64)
+    busy = np.minimum(busy, count)
+    outside = np.where(tasks, begins[:, None] + ends, -np.inf)
+    area = inside(least * dag.cores)
+    works = [(least * dag.cores, area, np.arange(1.0, count + 1.0))]
+    if not (alike or len(dag.own)):
+        fastest = np.sort(np.repeat(speed, problem.cores))[::-1]
+        works.append((dag.work * dag.cores, inside(dag.work * dag.cores), np.cumsum(fastest)))
+    for amount, total, rate in works:
+        found = outside + total / rate[busy - 1]
+        i, j = divmod(int(found.argmax()), shape[1])
+        if found[i, j] > known:  # summed again, as sums of all windows at once are rounded
+            within = (head >= begins[i]) & (tail >= ends[j])
+            length = amount[within].sum() / rate[busy[i, j] - 1]
+            known = max(known, float(outside[i, j] + length))
+    most = outside + np.minimum(-(-tasks // count) * least.max(), area / count + least.max())
+    worth = np.flatnonzero(most > known)
     longest = np.argsort(-least, kind="stable")
-    for window in np.argsort(-most, axis=None, kind="stable")[: LOOKS // len(dag)].tolist():
-        i, j = divmod(window, len(ends))
-        if most[i, j] <= known:
-            break
+    for window in worth[np.argsort(-most.flat[worth], kind="stable")][:LOOKS].tolist():
+        i, j = divmod(window, shape[1])
         within = (head[longest] >= begins[i]) & (tail[longest] >= ends[j])
         known = max(known, float(outside[i, j]) + _packed(least[longest[within]], count))
     return known
 
 
 def _steps(times: Floats) -> tuple[Floats, Integers]:
-    """Return some of the times, rising, and for each time the last one that is not later."""
+    """Return some of the times, falling, and for each time the first that is not later."""
     steps = np.unique(times)
-    if len(steps) > WINDOWS:
-        steps = steps[np.linspace(0, len(steps) - 1, WINDOWS).astype(np.int64)]
-    return steps, np.searchsorted(steps, times, side="right") - 1
+    if len(steps) > STEPS:
+        steps = steps[np.linspace(0, len(steps) - 1, STEPS).astype(np.int64)]
+    return steps[::-1], len(steps) - np.searchsorted(steps, times, side="right")
 
 
 def _packed(least: Floats, cores: int) -> float:
