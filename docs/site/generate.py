@@ -337,8 +337,8 @@ def _plural(said: str) -> str:
 def figures() -> Iterator[str]:
     """Yield the page of the first figures to look at, which leads to the tables."""
     yield "# Benchmarks\n\nEach table is what its script in `benchmarks/` printed on a quiet "
-    yield "machine with two cores. Peers and limits are measured in the same run. The first figures to "
-    yield "look at, reckoned from the tables:\n\n| what | found |\n|---|---|\n"
+    yield "machine with two cores. Peers and limits are measured in the same run. The first "
+    yield "figures to look at, computed from the tables:\n\n| what | found |\n|---|---|\n"
     sys.path.append(str(ROOT))
     for one in import_module("benchmarks.headlines").headlines():
         found = UNITS.sub("\N{NO-BREAK SPACE}", one.found)
