@@ -1,6 +1,5 @@
 """What methods for reductions need of a problem."""
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,7 +14,6 @@ FEW_MACHINES = 64
 LOOKS_IN_REACH = 20_000_000  # about a fifth of a second a run
 SENDS_IN_REACH = 100_000
 MOST_ARCS, ARCS_IN_REACH, ARCS_PROVED = 60_000, 6_000, 150
-SECONDS_A_SEND = 0.04
 
 
 class Scope(NamedTuple):
@@ -31,17 +29,6 @@ def is_tried(problem: Reduction, *scopes: Scope) -> bool:
         all(need.unmet(problem) is None for need in (*scope.needs, *scope.reach))
         for scope in scopes
     )
-
-
-def seconds_before_local_search(problem: Reduction) -> float:
-    """Return what a method before the local search along the critical path takes at most.
-
-    What is beyond it would be lost to the search, which gains more: with a share of any limit, a
-    longer one began it from a plan that is better, and found worse than a shorter one in the end.
-    """
-    if not is_tried(problem, ALONG_CRITICAL_PATH):
-        return math.inf
-    return SECONDS_A_SEND * sends_in(problem)
 
 
 def has_ways_about(problem: Reduction) -> bool:

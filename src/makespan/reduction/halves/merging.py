@@ -105,8 +105,6 @@ def _merged_parts(
     part = 8 if more_comes and (soon or not packed) else 2
     others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
     share = math.inf if left is None else left / part if others else left
-    if known is not None and others:
-        share = min(share, needs.seconds_before_local_search(problem))
     needed = SECONDS_AT_LEAST * sends_in(problem)
     if share < needed <= (left or 0.0) / (2 if pair is DEALT else 6):
         share = needed

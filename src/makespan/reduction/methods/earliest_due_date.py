@@ -23,13 +23,7 @@ from makespan.reduction.heuristics.critical_path import Shortening
 from makespan.reduction.heuristics.hierarchical_exchange import rotated
 from makespan.reduction.heuristics.rarest_first import broadcast_rarest_first
 from makespan.reduction.heuristics.symmetry import Plan, Trees, grown
-from makespan.reduction.needs import (
-    ALONG_CRITICAL_PATH,
-    BY_DUE_DATES,
-    PROVED_SOON,
-    is_tried,
-    seconds_before_local_search,
-)
+from makespan.reduction.needs import ALONG_CRITICAL_PATH, BY_DUE_DATES, PROVED_SOON, is_tried
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Tables, claim_sends, sends_in, tables_of
 
@@ -128,8 +122,7 @@ def earliest_due_date(
     ran = shortened = 0  # sends planned and shortened since that led to a better plan
     more_comes = control.incumbent is not None and is_tried(problem, ALONG_CRITICAL_PATH)
     before = BEFORE_PROOF if is_tried(problem, PROVED_SOON) else BEFORE
-    longest = seconds_before_local_search(problem) if more_comes else None
-    with control.sharing(before if more_comes else 1.0), control.limited(longest):
+    with control.sharing(before if more_comes else 1.0):
         for _ in range(runs if restarts is None else restarts):
             if search.best <= search.least or control.expired():
                 break
