@@ -129,21 +129,21 @@ def _planned(problem: Reduction, control: Control, pair: Parts, restarts: int | 
             break
         with quick_bounds(problem.items > 1 and control.remaining is not None):
             reduced, spread = _alone(parts, control, exact=restarts is None)
-        assert reduced.schedule is not None
-        least = min(least, _proved(reduced) + _proved(spread))
-        target = max(lower_bound, least if problem.items == 1 else 0.0) * (1 + 1e-12)
-        for reduction, copies, start in (
-            (one, *back)
-            for one in chain((reduced.schedule,), _reductions(parts[0], control, restarts))
-            for back in _broadcasts(parts[1], one, spread.schedule, control)
-        ):
-            # who needs no copy gets none: the send of a segment with one end would be its part
-            rows = without_idle(copies, parts[1].statement.copied[1])
-            schedule = merged(problem, parts[0], reduction, copies[rows], start[rows])
-            if schedule is not None and (best is None or schedule.makespan < best.makespan):
-                best = schedule
-            if best is not None and (best.makespan <= target or control.expired()):
-                break
+            assert reduced.schedule is not None
+            least = min(least, _proved(reduced) + _proved(spread))
+            target = max(lower_bound, least if problem.items == 1 else 0.0) * (1 + 1e-12)
+            for reduction, copies, start in (
+                (one, *back)
+                for one in chain((reduced.schedule,), _reductions(parts[0], control, restarts))
+                for back in _broadcasts(parts[1], one, spread.schedule, control)
+            ):
+                # who needs no copy gets none: the send of a segment with one end would be its part
+                rows = without_idle(copies, parts[1].statement.copied[1])
+                schedule = merged(problem, parts[0], reduction, copies[rows], start[rows])
+                if schedule is not None and (best is None or schedule.makespan < best.makespan):
+                    best = schedule
+                if best is not None and (best.makespan <= target or control.expired()):
+                    break
     assert best is not None
     if everywhere:  # nothing is copied before all is combined, somewhere
         lower_bound = max(lower_bound, least)
