@@ -137,10 +137,12 @@ def _compile(kinds: Iterable[str], tell: Tell = lambda kind, done, count: None) 
                     tell(name, done, len(SAMPLES[name]))
                     _enter(problem)
                     gc.collect()
+                    gc.freeze()  # what is left stays: it is not looked at again
                 tell(name, len(SAMPLES[name]), len(SAMPLES[name]))
                 first_use.enter(name)
             first_use.enter("core")  # what all of them use
     finally:
+        gc.unfreeze()
         gc.enable()
 
 
