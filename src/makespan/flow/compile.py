@@ -130,6 +130,7 @@ def fill() -> None:
 
 def _compile(kinds: Iterable[str], tell: Tell = lambda kind, done, count: None) -> None:
     gc.disable()  # compiling makes many objects to look at, and few to let go of
+    frozen = gc.get_freeze_count()
     try:
         with jit.always(), by_processor():
             for name in kinds:
@@ -142,7 +143,8 @@ def _compile(kinds: Iterable[str], tell: Tell = lambda kind, done, count: None) 
                 first_use.enter(name)
             first_use.enter("core")  # what all of them use
     finally:
-        gc.unfreeze()
+        if not frozen:
+            gc.unfreeze()
         gc.enable()
 
 
