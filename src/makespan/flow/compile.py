@@ -74,7 +74,10 @@ SAMPLES: dict[str, tuple[Sample, ...]] = {
         ({"machines": 4, "segments": 5}, {"order": "greedy"}),
         ({"machines": 6, "segments": 2, "latency": 0.0, "reduce": 0.0}, {}),
         (
-            {"machines": 6, "segments": 6, "collective": "all-gather", "network": "nodes", "devices": 3},
+            {
+                **{"machines": 6, "segments": 6, "collective": "all-gather"},
+                **{"network": "nodes", "devices": 3},
+            },
             {},
         ),
         *(
