@@ -51,6 +51,28 @@ def test_a_loop_that_is_not_compiled_may_have_all_the_time_for_one_run(
     assert whole == [one, one, shared, shared] if lacking else [shared, shared]
 
 
+@pytest.mark.parametrize(("lacking", "back", "packed"), [(True, 1, 1), (True, 2, 2), (False, 1, 2)])
+def test_no_packing_is_made_of_a_half_that_is_the_other_one_backwards(
+    monkeypatch: pytest.MonkeyPatch, lacking: bool, back: int, packed: int
+) -> None:
+    """Where ways back take as long, while whole runs take long."""
+    transfer = np.triu(np.full((5, 5), 2.0)) + back * np.tril(np.full((5, 5), 2.0), -1)
+    transfer[0, 1] = transfer[1, 0] = 4.0
+    problem = Reduction(machines=5, segments=5, transfer=transfer, collective="all-reduce")
+    parts: list[Reduction] = []
+
+    def spy(part: Reduction, control: Control) -> Solution:
+        parts.append(part)
+        return shortest_paths(part, control, restarts=0)
+
+    spy.applies = tree_packing.tree_packing.applies  # type: ignore[attr-defined]
+    monkeypatch.setattr(merging, "tree_packing", spy)
+    monkeypatch.setattr(Loop, "lacks", lambda self, size: lacking)
+    pair = next(merging._parts(problem, merging.DEALT))
+    merging._alone(pair, Control(time_limit=1.0), exact=False)
+    assert parts == [*pair][:packed]
+
+
 def test_time_is_not_kept_for_a_search_whose_loop_is_not_compiled(
     problem: Reduction, monkeypatch: pytest.MonkeyPatch
 ) -> None:

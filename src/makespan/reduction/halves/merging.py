@@ -194,8 +194,10 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
     stages: list[tuple[Planner, dict[str, int]]] = [(each, {}) for each in closed]
     if exact and all(map(_is_small, parts)):
         stages += [(rarest_first, FEW_RUNS), *((each, {}) for each in EXACT)]
-    late = any(broadcast_rarest_first.lacks(sends_in(part)) for part in parts)
-    stages += [(tree_packing, {}), *[(rarest_first, ONE_RUN)][: exact and late], (rarest_first, {})]
+    lacking = any(broadcast_rarest_first.lacks(sends_in(part)) for part in parts)
+    once: list[tuple[Planner, dict[str, int]]]
+    once = [(rarest_first, ONE_RUN)] if exact and lacking else []
+    stages += [(tree_packing, {}), *once, (rarest_first, {})]
     if parts[0].times is None:  # closed forms take all ways for equal
         stages.sort(key=lambda stage: stage[0] in closed)
     before = control.incumbent
@@ -206,6 +208,8 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
             )
             if best[place].optimal or (control.expired() and not quick):
                 continue
+            if lacking and place and method is tree_packing and _takes_as_long_back(part):
+                continue  # the other half backwards will do: one whole run takes long
             if method.applies(part):
                 control.incumbent = best[place]
                 packs = method is tree_packing and parts[0].times is None
@@ -215,6 +219,11 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
                     best[place] = _better(best[place], method(part, control, **budget))
     control.incumbent = before
     return best
+
+
+def _takes_as_long_back(part: Reduction) -> bool:
+    """Whether every way takes as long as the one back, where there is one."""
+    return all(np.array_equal(table, table.T) for table in (part.latencies, part.transfers))
 
 
 def _seconds(control: Control, share: float, *, exact: bool) -> float | None:
