@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from makespan.core.display import Displayable, HasFrame, Table, counted
 from makespan.core.names import finder
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.renderers import Axes, renderers
 
 
 class Activity(IntEnum):
@@ -190,6 +191,10 @@ class Schedule(Displayable, HasFrame):
             )
             for first, last in pairwise(edges)
         )
+
+    def plot(self, *, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw its Gantt chart with matplotlib; see :func:`makespan.plot`."""
+        return renderers().plot(self, ax, **options)
 
     def __len__(self) -> int:
         return sum(map(len, self.parts)) if self.parts else len(self.kind)
