@@ -19,7 +19,7 @@ from makespan import IndependentTasks
 from makespan.cli.main import run
 from makespan.core.numeric import first_use, jit
 from makespan.flow import compile as _compile
-from makespan.flow.kinds import KINDS, generate
+from makespan.flow.kinds import KINDS, generate, kind_named
 from makespan.flow.solve import UNCOMPILED, solve
 
 SMALL: dict[str, tuple[_compile.Sample, ...]] = {
@@ -46,6 +46,12 @@ def test_every_kind_has_samples_that_can_be_made() -> None:
     for name in KINDS:
         kind = _compile.kind_named(name)
         assert all(problem.kind == name for problem in _compile._samples(kind))
+
+
+def test_links_that_are_shared_are_among_the_samples() -> None:
+    """Loops over copies are compiled once more for these."""
+    samples = [*_compile._samples(kind_named("reduction"))]
+    assert {problem.shared is None for problem in samples} == {True, False}
 
 
 @pytest.mark.thorough

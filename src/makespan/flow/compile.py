@@ -73,6 +73,13 @@ SAMPLES: dict[str, tuple[Sample, ...]] = {
     "reduction": (
         ({"machines": 4, "segments": 5}, {"order": "greedy"}),
         ({"machines": 6, "segments": 2, "latency": 0.0, "reduce": 0.0}, {}),
+        (
+            {
+                **{"machines": 6, "segments": 6, "collective": "all-gather"},
+                **{"network": "nodes", "devices": 3},
+            },
+            {},
+        ),
         *(
             ({"machines": 6, "segments": 6, "collective": collective, **more}, {})
             for collective in ("reduce", "broadcast", "all-reduce")
@@ -130,6 +137,7 @@ def fill() -> None:
 
 def _compile(kinds: Iterable[str], tell: Tell = lambda kind, done, count: None) -> None:
     gc.disable()  # compiling makes many objects to look at, and few to let go of
+    frozen = gc.get_freeze_count()
     try:
         with jit.always(), by_processor():
             for name in kinds:
@@ -137,10 +145,13 @@ def _compile(kinds: Iterable[str], tell: Tell = lambda kind, done, count: None) 
                     tell(name, done, len(SAMPLES[name]))
                     _enter(problem)
                     gc.collect()
+                    gc.freeze()  # what is left stays: it is not looked at again
                 tell(name, len(SAMPLES[name]), len(SAMPLES[name]))
                 first_use.enter(name)
             first_use.enter("core")  # what all of them use
     finally:
+        if not frozen:
+            gc.unfreeze()
         gc.enable()
 
 

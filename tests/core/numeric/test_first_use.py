@@ -94,6 +94,16 @@ def test_no_limit_is_spent_on_a_compiler(started, caplog) -> None:
     assert [first_use.VARIABLE in record.message for record in caplog.records] == [True]
 
 
+def test_a_loop_says_whether_its_kernel_is_missing(started) -> None:
+    """Of work that is worth it; not where the kernel is listed, or all loops are plain."""
+    with first_use.limited(2.0, lambda: None):
+        assert [doubled.lacks(size) for size in (9, 10)] == [False, True]
+        with jit.always(False):
+            assert not doubled.lacks(10)
+        (first_use.folder() / first_use._paths()[0].name).write_text(f"{first_use._tag} {NAME}\n")
+        assert not doubled.lacks(10)
+
+
 @pytest.mark.parametrize(
     ("mode", "limit", "pays"),
     [

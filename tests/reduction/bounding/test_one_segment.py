@@ -87,7 +87,7 @@ def test_one_segment_on_its_ports_takes_exactly_that(seed: int, collective: Any)
     problem = Reduction(
         machines=5, segments=1, transfer=transfer, latency=latency, collective=collective
     )
-    least = one_segment(problem, 1.0, back=collective == "reduce")[0]
+    least = one_segment(problem, 1.0, back=collective == "reduce", quick=False)[0]
     assert least == pytest.approx(optimum(problem, 200.0).makespan, rel=1e-9)
 
 
@@ -95,11 +95,11 @@ def test_machines_that_are_joined_give_a_lower_bound(monkeypatch: pytest.MonkeyP
     """With few classes the bound falls, but never below the longest way."""
     transfer = np.random.default_rng(1).integers(2, 17, (7, 7)).astype(float)
     problem = Reduction(machines=7, segments=1, transfer=transfer, collective="broadcast")
-    exact = one_segment(problem, 1.0, back=False)
+    exact = one_segment(problem, 1.0, back=False, quick=False)
     for most in (3**5, 1):
         one_segment.cache_clear()
         monkeypatch.setattr(module, "MOST_STEPS", most)
-        joined = one_segment(problem, 1.0, back=False)
+        joined = one_segment(problem, 1.0, back=False, quick=False)
         assert (joined <= exact).all()
         ways = distances(problem, 1.0, back=False, combining=False)
         assert (joined >= ways.max(axis=1) * (1 - 1e-9)).all()
@@ -110,7 +110,7 @@ def test_machines_that_are_alike_are_counted() -> None:
     """Sixteen equal machines have a segment after four rounds; it takes few groups to say so."""
     transfer = np.ones((16, 16))
     problem = Reduction(machines=16, segments=1, transfer=transfer, collective="broadcast")
-    assert one_segment(problem, 1.0, back=False) == pytest.approx(np.full(16, 4.0))
+    assert one_segment(problem, 1.0, back=False, quick=False) == pytest.approx(np.full(16, 4.0))
 
 
 def test_small_unlike_all_reduces_are_proved() -> None:

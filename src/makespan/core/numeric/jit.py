@@ -188,6 +188,11 @@ class Loop:
         """Whether work of this size is worth the compiled form."""
         return pays(size, self.pays_from, self.loaded_from, of=self._names)
 
+    def lacks(self, size: float) -> bool:
+        """Whether work of this size is worth the compiled form, which is not there yet."""
+        missing = forced is None and compiles() and size >= self.pays_from
+        return missing and not first_use.usable(*self._names)
+
     @cached_property
     def _names(self) -> tuple[str, str]:
         """Its name, and its kind."""

@@ -30,7 +30,7 @@ def _coarse_hull(
     weights: Any, weight_bits: Any, bits: Any, limit: Any, low: Any, high: Any, coarse: Any
 ) -> Any:
     """Hull of both ends of a contiguous row and the least entry of each stretch of 64."""
-    size = np.int64(0)
+    size = nothing = np.int64(0)
     while low < high and bits[low] > limit:
         low += 1
     while low < high and bits[high - 1] > limit:
@@ -38,7 +38,7 @@ def _coarse_hull(
     if low == high:
         return size
     none = weight_bits[:0]
-    size = _push(weights, none, coarse, 0, size, low)
+    size = _push(weights, none, coarse, nothing, size, low)
     for begin in range(low + 1, high - 1, STRETCH):
         end = min(begin + STRETCH, high - 1)
         costs, cost_bits = weight_bits[begin:end], bits[begin:end]
@@ -50,9 +50,9 @@ def _coarse_hull(
             at = 0
             while costs[at] != least or cost_bits[at] > limit:
                 at += 1
-            size = _push(weights, none, coarse, 0, size, begin + at)
+            size = _push(weights, none, coarse, nothing, size, begin + at)
     if high - 1 > low:
-        size = _push(weights, none, coarse, 0, size, high - 1)
+        size = _push(weights, none, coarse, nothing, size, high - 1)
     return size
 
 

@@ -70,7 +70,7 @@ def common_divisor(view: Any, first: Any, last: Any, steps: Any) -> Any:
     """Return the greatest common divisor of all steps; 0 if all are 0."""
     divisor = np.int64(0)
     for row in range(len(first)):
-        for k in range(_steps(view, first[row], last[row], 1, steps)):
+        for k in range(_steps(view, first[row], last[row], np.int64(1), steps)):
             a, b = divisor, steps[k]
             while b:
                 a, b = b, a % b

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.reduction.bounding import distances
 from makespan.reduction.bounding.growth import ROUNDING
 from makespan.reduction.problem import ROOT, Reduction
@@ -35,7 +35,7 @@ MOST_STEPS, QUICK_STEPS = (count**2 * 3**count for count in (10, 8))
 
 
 @lru_cache(maxsize=32)
-def one_segment(problem: Reduction, size: float, *, back: bool, quick: bool = False) -> Floats:
+def one_segment(problem: Reduction, size: float, *, back: bool, quick: bool) -> Floats:
     """Return how long a segment takes at least from each machine to all others, seconds.
 
     ``back``: in reversed time, from all others to each machine, combined on the way. Beyond 64
@@ -57,7 +57,8 @@ def one_segment(problem: Reduction, size: float, *, back: bool, quick: bool = Fa
     period = np.where(work >= lasts.max(axis=1, keepdims=True), work, lasts)
     tables = [np.where(linked, each, np.inf) for each in (latency + work + lasts, period)]
     classes = _Classes.of(tables, QUICK_STEPS if quick else MOST_STEPS)
-    least = _to_all(classes)[classes.of_machine]
+    times = (tuple(map(tuple, table.tolist())) for table in (classes.length, classes.period))
+    least = _to_all(tuple(classes.sizes.tolist()), *times)[classes.of_machine]
     return np.asarray(np.maximum(farthest, least) * (1 - ROUNDING))
 
 
@@ -111,12 +112,17 @@ def _difference(table: Floats) -> Floats:
     return found
 
 
-def _to_all(classes: _Classes) -> Floats:
+Times = tuple[tuple[float, ...], ...]
+
+
+@lru_cache(maxsize=32)
+def _to_all(counts: tuple[int, ...], lengths: Times, periods: Times) -> Floats:
     """Return the least time from a machine of each class to all others, from group to group.
 
-    A group is numbered by how many of each class are in it; so are its parts.
+    A group is numbered by how many of each class are in it; so are its parts. Times there and back,
+    and those of the halves of an all-reduce, are often the same.
     """
-    sizes, length, period = classes.sizes, classes.length, classes.period
+    sizes, length, period = map(np.array, (counts, lengths, periods))
     strides = np.cumprod([1, *(sizes + 1)])
     groups = np.arange(strides[-1])
     members = groups[:, None] // strides[:-1] % (sizes + 1)
@@ -136,7 +142,7 @@ def _to_all(classes: _Classes) -> Floats:
             here = period[:, first, None] + least[:, rest - handed]
             np.minimum(best, np.maximum(there, here).min(axis=1), out=best)
         least[:, group] = best
-    return np.asarray(least[np.arange(len(sizes)), everyone - strides[:-1]])
+    return frozen(np.asarray(least[np.arange(len(sizes)), everyone - strides[:-1]]))
 
 
 def last_begun(problem: Reduction, *, quick: bool) -> float:

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from makespan.backends.min_cuts import MinCuts
 from makespan.backends.repeated import Unsolved
 from makespan.core.numeric.arrays import Floats
-from makespan.core.system.startup import startup
 from makespan.reduction.bounding import distances
 from makespan.reduction.bounding.cuts import groups
 from makespan.reduction.bounding.flows import Amounts
@@ -166,9 +166,6 @@ class _Programme(Amounts):
 
     def solved(self) -> Floats:
         """Solve, and add the cuts that the solution violates, until there is none."""
-        with startup():
-            from igraph import Graph
-
         count, columns = self.holders.shape
         source = count
         machine, kind = np.nonzero(self.holders)
@@ -178,7 +175,7 @@ class _Programme(Amounts):
         ]
         ways = np.column_stack([self.ways.giver, self.ways.taker])
         graphs = [
-            Graph(count + 1 + columns, np.concatenate([each, *first]).tolist(), directed=True)
+            MinCuts(count + 1 + columns, np.concatenate([each, *first]).tolist())
             for each in (ways, ways[:, ::-1])[: self.layers]
         ]
         for _ in range(ROUNDS):
@@ -197,15 +194,14 @@ class _Programme(Amounts):
                 break
         return amount
 
-    def _violated(self, graph: Any, capacity: list[float]) -> Iterator[Bools]:
+    def _violated(self, graph: MinCuts, capacity: list[float]) -> Iterator[Bools]:
         """Yield the groups into which too little goes, for each machine the tightest one."""
         count = len(self.holders)
         self.flow = 1.0
         for machine in range(count):
-            flow = graph.mincut(count, machine, capacity)
-            self.flow = min(self.flow, flow.value)
-            if flow.value < 1 - VIOLATED:
-                side = next(part for part in flow.partition if machine in part)
+            flow, side = graph.between(count, machine, capacity)
+            self.flow = min(self.flow, flow)
+            if flow < 1 - VIOLATED:
                 group = np.zeros(count, dtype=bool)
                 group[[node for node in side if node < count]] = True
                 yield group
@@ -237,7 +233,7 @@ class _BothWays(_Programme):
         """
         ways, count = self.ways, len(self.ways.giver)
         unit, least = float(ways.unit or 1), float(problem.sizes.min())
-        there, back = (one_segment(problem, least, back=way) for way in (True, False))
+        there, back = (one_segment(problem, least, back=way, quick=False) for way in (True, False))
         parts, copies = (
             distances(problem, least, back=False, combining=way) for way in (True, False)
         )

@@ -69,7 +69,9 @@ class AllreduceModel(Model):
         model, problem, every = self.model, self.problem, range(self.machines)
         before: dict[float, Any] = {}
         for k, size in enumerate(problem.sizes.tolist()):
-            there, back = (one_segment(problem, size, back=way) for way in (True, False))
+            there, back = (
+                one_segment(problem, size, back=way, quick=False) for way in (True, False)
+            )
             parts, copies = (
                 distances(problem, size, back=False, combining=way) for way in (True, False)
             )

@@ -32,6 +32,8 @@ from makespan.reduction.halves.proofs import branch_and_bound, copies_by_cp_sat
 from makespan.reduction.halves.rarest_first import STYLES, Spreader, rarest_first
 from makespan.reduction.halves.shortest_paths import shortest_paths, without_idle
 from makespan.reduction.halves.tree_packing import tree_packing
+from makespan.reduction.heuristics.allreduce_edd import schedule_by_due_date
+from makespan.reduction.heuristics.rarest_first import broadcast_rarest_first
 from makespan.reduction.heuristics.symmetry import schedule_from_copies
 from makespan.reduction.model import homes_of
 from makespan.reduction.problem import Collective, Reduction
@@ -51,6 +53,7 @@ MANY = 5_000  # sends of a part, from which no closed form that leaves most mach
 EXACT = (branch_and_bound, copies_by_cp_sat)
 EXACT_UP_TO = 24  # sends
 SECONDS = 6.0  # for a part at most, where runs are not counted; a method gets a share of it
+RUNS = 2  # by due dates: where one takes too long uncompiled, the time is better spent before
 SECONDS_MERGED = 3e-7
 BYTES_DEALT = 660  # a send, the most that was measured: two plans and the merged one
 SECONDS_AT_LEAST = 5e-6
@@ -103,7 +106,8 @@ def _merged_parts(
     packed = pair is DEALT and problem.times is None  # by linear programmes, which take a while
     soon = needs.is_tried(problem, needs.PROVED_SOON)
     part = 8 if more_comes and (soon or not packed) else 2
-    others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
+    more_finds = more_comes and not schedule_by_due_date.lacks(RUNS * sends_in(problem))
+    others = pair is ON_ROOT or (known is not None and more_finds)  # are still to come
     share = math.inf if left is None else left / part if others else left
     needed = SECONDS_AT_LEAST * sends_in(problem)
     if share < needed <= (left or 0.0) / (2 if pair is DEALT else 6):
@@ -129,21 +133,21 @@ def _planned(problem: Reduction, control: Control, pair: Parts, restarts: int | 
             break
         with quick_bounds(problem.items > 1 and control.remaining is not None):
             reduced, spread = _alone(parts, control, exact=restarts is None)
-        assert reduced.schedule is not None
-        least = min(least, _proved(reduced) + _proved(spread))
-        target = max(lower_bound, least if problem.items == 1 else 0.0) * (1 + 1e-12)
-        for reduction, copies, start in (
-            (one, *back)
-            for one in chain((reduced.schedule,), _reductions(parts[0], control, restarts))
-            for back in _broadcasts(parts[1], one, spread.schedule, control)
-        ):
-            # who needs no copy gets none: the send of a segment with one end would be its part
-            rows = without_idle(copies, parts[1].statement.copied[1])
-            schedule = merged(problem, parts[0], reduction, copies[rows], start[rows])
-            if schedule is not None and (best is None or schedule.makespan < best.makespan):
-                best = schedule
-            if best is not None and (best.makespan <= target or control.expired()):
-                break
+            assert reduced.schedule is not None
+            least = min(least, _proved(reduced) + _proved(spread))
+            target = max(lower_bound, least if problem.items == 1 else 0.0) * (1 + 1e-12)
+            for reduction, copies, start in (
+                (one, *back)
+                for one in chain((reduced.schedule,), _reductions(parts[0], control, restarts))
+                for back in _broadcasts(parts[1], one, spread.schedule, control)
+            ):
+                # who needs no copy gets none: the send of a segment with one end would be its part
+                rows = without_idle(copies, parts[1].statement.copied[1])
+                schedule = merged(problem, parts[0], reduction, copies[rows], start[rows])
+                if schedule is not None and (best is None or schedule.makespan < best.makespan):
+                    best = schedule
+                if best is not None and (best.makespan <= target or control.expired()):
+                    break
     assert best is not None
     if everywhere:  # nothing is copied before all is combined, somewhere
         lower_bound = max(lower_bound, least)
@@ -190,7 +194,10 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
     stages: list[tuple[Planner, dict[str, int]]] = [(each, {}) for each in closed]
     if exact and all(map(_is_small, parts)):
         stages += [(rarest_first, FEW_RUNS), *((each, {}) for each in EXACT)]
-    stages += [(tree_packing, {}), (rarest_first, {})]
+    lacking = any(broadcast_rarest_first.lacks(sends_in(part)) for part in parts)
+    once: list[tuple[Planner, dict[str, int]]]
+    once = [(rarest_first, ONE_RUN)] if exact and lacking else []
+    stages += [(tree_packing, {}), *once, (rarest_first, {})]
     if parts[0].times is None:  # closed forms take all ways for equal
         stages.sort(key=lambda stage: stage[0] in closed)
     before = control.incumbent
@@ -201,14 +208,22 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
             )
             if best[place].optimal or (control.expired() and not quick):
                 continue
+            if lacking and place and method is tree_packing and _takes_as_long_back(part):
+                continue  # the other half backwards will do: one whole run takes long
             if method.applies(part):
                 control.incumbent = best[place]
                 packs = method is tree_packing and parts[0].times is None
                 share = 1 / (len(parts) - place) if packs else 1 / 3  # a packing: what is left
+                share = 1.0 if budget is ONE_RUN else share  # uncompiled, one may take all of it
                 with control.limited(_seconds(control, share, exact=exact)):
                     best[place] = _better(best[place], method(part, control, **budget))
     control.incumbent = before
     return best
+
+
+def _takes_as_long_back(part: Reduction) -> bool:
+    """Whether every way takes as long as the one back, where there is one."""
+    return all(np.array_equal(table, table.T) for table in (part.latencies, part.transfers))
 
 
 def _seconds(control: Control, share: float, *, exact: bool) -> float | None:
@@ -273,17 +288,18 @@ def _broadcasts(
     """Yield copies that spread every segment from when it is complete, and their starts, seconds.
 
     The first are those of ``spread``, begun as soon as every segment is there in time; where it
-    is None, the reduction backwards.
+    is None, or ends later alone, the reduction backwards.
     """
     complete = np.zeros(len(part.sizes))
     rows = np.flatnonzero(reduction.kind == Activity.REDUCE)
     np.maximum.at(complete, reduction.item[rows], reduction.end[rows])
     order = sorted_by(complete)
     mirrored = _mirrored(part, reduction, complete, order)
-    if spread is None:
+    if spread is None or reduction.makespan < spread.makespan:
         yield from mirrored
-        spread = _quickest(part, control).schedule
-        assert spread is not None
+        mirrored = []
+    spread = _quickest(part, control).schedule if spread is None else spread
+    assert spread is not None
     sends, rows = sends_of(part, spread)
     wait = _wait(complete, sends.segment, spread.start[rows])
     copies = np.column_stack([sends.sender, sends.receiver, sends.segment])

@@ -12,7 +12,7 @@ from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.jit import loop, part
 from makespan.core.numeric.random import next_seed
-from makespan.reduction.heuristics import copy_rows
+from makespan.reduction.heuristics import copy_rows, greatest
 from makespan.reduction.heuristics.symmetry import Plan
 
 WATCHED_FROM = 5_000_000  # rows timed
@@ -228,7 +228,7 @@ def shorten(  # type: ignore[no-untyped-def]
     """
     total = rows.shape[0]
     machines, segments = holds.shape
-    ports = max(exits.max(), entries.max()) + 1
+    ports = max(greatest(exits), greatest(entries)) + 1
     zero = latency[0, 0] * 0
     ready = np.zeros((machines, segments), latency.dtype)
     origin = np.zeros((machines, segments), np.int64)
@@ -238,7 +238,9 @@ def shorten(  # type: ignore[no-untyped-def]
         for segment in range(segments):
             parts[segment] += holds[machine, segment] == 0
     left = parts.copy()
-    links = ports if shared.shape[2] == 0 else max(ports, shared.max() + 1)
+    links = ports
+    for machine in range(len(shared)):
+        links = max(links, greatest(shared[machine]) + 1)
     free = np.zeros((4, links), latency.dtype)
     user = np.zeros((4, links), np.int64)
     waits = np.zeros((3, total), np.int64)

@@ -11,6 +11,7 @@ import numpy as np
 
 from makespan.core.numeric.jit import loop
 from makespan.core.numeric.random import next_seed
+from makespan.reduction.heuristics import greatest
 from makespan.reduction.heuristics.rarest_first_phases import (
     NOT_TWICE,
     PATIENT,
@@ -71,7 +72,7 @@ def broadcast_rarest_first(  # type: ignore[no-untyped-def]
     # tables of few types: what makes one is compiled for each
     hold = np.zeros((machines, segments), latency.dtype)
     hold[:] = -1
-    entered = machines if entries is None else entries.max() + 1
+    entered = machines if entries is None else greatest(entries) + 1
     clock = np.zeros((4, max(machines, ports, entered, links)), latency.dtype)
     unit, out_port, in_port, link = clock[0], clock[1], clock[2], clock[3]
     near = np.zeros((segments if shared is not None else 0, machines), np.bool_)

@@ -9,6 +9,7 @@ import numpy as np
 
 from makespan.core.numeric.jit import loop, part
 from makespan.core.numeric.random import next_seed, uniform
+from makespan.reduction.heuristics import greatest
 
 UNEVEN = 1  # ways take more or less than their turns, at random
 NEEDED = 2  # what most of those that the taker can send to lack, not what fewest have
@@ -127,7 +128,10 @@ def _occupy(way, now, lasts, occupied, after, busy, busy_from, busy_until):  # t
         port = occupied[way, place]
         if port >= 0:
             if busy[port] == ROOM:  # of what is kept: what is over by then goes first
-                _forget(port, int(np.argmin(busy_until[port])), busy, busy_from, busy_until)
+                over = 0
+                for row in range(1, ROOM):
+                    over = row if busy_until[port, row] < busy_until[port, over] else over
+                _forget(port, over, busy, busy_from, busy_until)
             busy_from[port, busy[port]] = now + after[way, place]
             busy_until[port, busy[port]] = now + after[way, place] + lasts
             busy[port] += 1
@@ -160,8 +164,10 @@ def follow_packing(  # type: ignore[no-untyped-def]
     ways = len(giver)
     zero = latency[0] * 0
     never = allowed * 0 + 4 * allowed
-    least = size.min()
-    number = occupied.max() + 1
+    least = size[0]
+    for segment in range(segments):
+        least = min(least, size[segment])
+    number = greatest(occupied) + 1
     busy_from = np.zeros((number, ROOM), latency.dtype)
     busy_until = np.zeros((number, ROOM), latency.dtype)
     busy = np.zeros(number, np.int64)

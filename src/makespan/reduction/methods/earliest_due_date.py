@@ -14,7 +14,7 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.answer import finished
 from makespan.reduction.bounding.growth import arrivals
-from makespan.reduction.bounds import best_bound
+from makespan.reduction.bounds import best_bound, quick_bounds
 from makespan.reduction.halves.merging import reduce_then_broadcast
 from makespan.reduction.halves.rarest_first import STYLES, WATCHED_FROM, Spreader
 from makespan.reduction.heuristics.allreduce_edd import Aim, Costs, Growth, schedule_by_due_date
@@ -356,7 +356,8 @@ class _Search:
     def _grown(self, complete: Any, rng: np.random.Generator) -> Trees:
         """Return trees of a reversed broadcast that gets a segment when it is to be complete."""
         until = float(complete.max())
-        spreader = Spreader(self.part, self.control, (until - complete) * self.unit)
+        with quick_bounds(self.control.remaining is not None):
+            spreader = Spreader(self.part, self.control, (until - complete) * self.unit)
         if broadcast_rarest_first.pays(spreader.count * self.turn):
             spreader.loop = broadcast_rarest_first.compiled
         if not spreader.run(int(rng.integers(2**31)), STYLES[int(rng.integers(len(STYLES)))]):

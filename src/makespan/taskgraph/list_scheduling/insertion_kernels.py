@@ -81,7 +81,7 @@ def put(
             used += 1
         longest[rows[core, 0]] = -1.0
         blocks[core] = 1
-    block = rows[core, index]
+    block: Any = np.int64(rows[core, index])
     if count[block] == BLOCK:  # split it in two halves
         if blocks[core] == rows.shape[1]:
             wider = np.full((rows.shape[0], 2 * rows.shape[1]), -1, dtype=np.int32)
@@ -244,7 +244,7 @@ def insert_some(
                 sum_up(core, rows, blocks, count, last, longest, since, widest, until)
             tail[core] = best_end
             continue
-        block = rows[core, best_index]
+        block: Any = np.int64(rows[core, best_index])
         gap_start, gap_end = first[block, best_slot], last[block, best_slot]
         if gap_start < best_start:
             last[block, best_slot] = best_start
