@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from makespan._public import lazily, names_of
 from makespan._renderers import LoadedWhenUsed
 from makespan._version import __version__
-from makespan.core.renderers import register_renderers
+from makespan.core.display import register_renderers
 
 if TYPE_CHECKING:
     from makespan.core.costs import Affine as Affine, Convex as Convex, Price as Price
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from makespan.lab.run import Results as Results, experiment as experiment, records as records
     from makespan.lab.statement import read_experiment as read_experiment
     from makespan.partition.problem import Partition as Partition
-    from makespan.pipeline.model.stages import Stage as Stage
+    from makespan.pipeline.model import Stage as Stage
     from makespan.pipeline.problem import Pipeline as Pipeline
     from makespan.reduction.problem import Reduction as Reduction
     from makespan.studio.notebook import board as board

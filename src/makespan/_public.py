@@ -59,7 +59,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.studio.notebook": ("board",),
         "makespan.independent.problem": ("IndependentTasks",),
         "makespan.partition.problem": ("Partition",),
-        "makespan.pipeline.model.stages": ("Stage",),
+        "makespan.pipeline.model": ("Stage",),
         "makespan.pipeline.problem": ("Pipeline",),
         "makespan.reduction.problem": ("Reduction",),
         "makespan.taskgraph.model.dag": ("Dag",),
@@ -74,8 +74,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.execute.dealing.items": ("Files",),
         "makespan.execute.execution": ("Execution", "ItemsFailed"),
         "makespan.execute.intervals": ("PipelineExecution", "run_pipeline"),
-        "makespan.execute.pools.executor": ("Executor",),
-        "makespan.execute.pools.map": ("forget", "imap", "map"),
+        "makespan.execute.pools.map": ("Executor", "forget", "imap", "map"),
     },
     "makespan.independent": {
         "makespan.independent.batching": ("micro_batches",),

@@ -11,9 +11,8 @@ import pytest
 
 from makespan import Dag, InputError, Network, check, predict, read_result, save
 from makespan.cli.main import run
-from makespan.flow.prediction.calibration import calibrated
+from makespan.flow.prediction.predict import calibrated, read_run
 from makespan.flow.prediction.replay import Engine, Overheads
-from makespan.flow.prediction.runs import read_run
 
 TRACES = Path(__file__).parents[3] / "campaign" / "corpus" / "traces"
 NINJA, NEXTFLOW, WORKFLOW = (

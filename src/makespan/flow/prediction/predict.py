@@ -1,35 +1,161 @@
-"""Trace → how long the same work takes on machines."""
+"""Trace → how long the same work takes on machines; runs that were measured → what engines add."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from math import inf
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from makespan.backends.highs import Programme
 from makespan.core.control import Control
-from makespan.core.errors import InputError
-from makespan.core.inputs.files import PathLike, shown_path
-from makespan.core.inputs.rules import Mistakes, Rule
+from makespan.core.errors import FileError, InputError, headed
+from makespan.core.inputs.files import PathLike, read_text, shown_path
+from makespan.core.inputs.rules import Mistakes, Rule, quoted
 from makespan.core.inputs.suggest import did_you_mean, suggesting
 from makespan.core.noise import Noise, as_noise
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation import Replay as Disturbed
 from makespan.core.solution import Status, relative_gap
-from makespan.flow.prediction.calibration import calibrated
 from makespan.flow.prediction.prediction import SHARE, Prediction
 from makespan.flow.prediction.replay import Engine, Overheads, Replay
-from makespan.flow.prediction.runs import engine_of, machines_of, read_run
 from makespan.flow.result import Result
 from makespan.flow.simulate import checked_count
 from makespan.flow.solve import solve
+from makespan.flow.timings import read, times_of
+from makespan.taskgraph.formats import traces
+from makespan.taskgraph.formats.precedence import Timed
 from makespan.taskgraph.formats.traces import Trace
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.model.network import Network
 from makespan.taskgraph.problem import TaskGraph
+
+MOST = 100_000  # machines
+MACHINES = re.compile(r"(\d{1,6})(?:x(\d{1,6}))?(?:@(\d+(?:\.\d+)?))?", re.ASCII)
+ALLOWED = "it is as 4, 4x48 (of 48 cores) or 2x8@1.5,4x8 (two 1.5 times as fast)"
+
+
+def read_run(path: PathLike, graph: PathLike | None = None) -> Trace:
+    """Return the run in a file, or in the benchmarks of a folder; see :func:`makespan.predict`."""
+    name = shown_path(path)
+    if name != "-" and Path(path).is_dir():
+        inside = [each for each in sorted(Path(path).rglob("*")) if each.is_file()]
+        texts = {each.relative_to(path).as_posix(): read_text(each) for each in inside}
+        files = {each: text for each, text in texts.items() if traces.is_benchmark(text)}
+    else:
+        files = {name: read_text(path, pipes=True)}
+    first = next(iter(files.values()), "")
+    with headed(name):
+        if not first.strip():
+            raise FileError("is empty" if files else "holds no benchmark of Snakemake")
+        if traces.is_trace(first):
+            log = traces.read(files)
+        else:
+            taken = times_of(read(first), None, None)
+            log = traces.Log([Timed(test, seconds) for test, seconds in taken.items()])
+    text = None if graph is None else read_text(graph, pipes=True)
+    mistakes = Mistakes()
+    with headed(name if graph is None else shown_path(graph)):
+        run = log.run(text)
+        run.dag.collect_mistakes(mistakes)
+        mistakes.raise_if_any(FileError)
+        if not len(run.dag):
+            raise FileError("holds no task")
+    return run
+
+
+def machines_of(machines: int | str | Network | None, run: Trace) -> Network:
+    """Return machines of some speeds and cores; of a number each has as many as a task takes."""
+    if isinstance(machines, Network):
+        return machines
+    if machines is None:
+        if not run.machines:
+            raise InputError("machines: are missing: the trace does not say on how many it ran")
+        return Network([1.0] * len(run.machines), cores=run.machines)
+    cores: list[int] = []
+    speeds: list[float] = []
+    for part in str(machines).split(","):
+        found = MACHINES.fullmatch(part)
+        count, each, speed = found.groups() if found else (0, None, None)
+        number, held = int(count), int(run.dag.cores.max()) if each is None else int(each)
+        if not 0 < number <= MOST - len(cores) or not held or not float(speed or 1):
+            raise InputError(f"machines: {quoted(machines)} is not allowed; {ALLOWED}")
+        cores += [held] * number
+        speeds += [float(speed or 1)] * number
+    return Network(speeds, cores=cores)
+
+
+def engine_of(run: Trace, network: Network, rank: Sequence[float] | None = None) -> Engine:
+    """Return the tasks of a run on machines, of which one has the cores that a task takes."""
+    task, most = int(run.dag.cores.argmax()), int(network.cores.max())
+    if (cores := int(run.dag.cores[task])) > most:
+        text = f"{quoted(run.dag.names[task])} takes {cores} cores, and no machine has above {most}"
+        raise InputError(f"machines: {text}")
+    return Engine(run.dag, network, run.reads, run.joins, rank)
+
+
+ROUNDS = 12
+BEGINNINGS = (Overheads(), Overheads(setup=10.0, dispatch=1.0, link=1e8))
+UNIT = 1e9  # bytes, so that the numbers of a programme are alike
+
+
+class Calibration(NamedTuple):
+    """What an engine adds, and by which factors makespans may be off.
+
+    A factor is a measured makespan over the one that follows. What is fitted to a run is nearer to
+    it than to others: with n runs n / (n - 4) times as near, in logarithms, so many are left out.
+    """
+
+    overheads: Overheads
+    ratios: Sequence[float]
+
+
+def calibrated(engines: Sequence[Engine], makespans: Sequence[float]) -> Calibration:
+    """Return the overheads with the least mean error, relative to the measured makespans.
+
+    A makespan is linear in the overheads as long as its run waits for the same. So a linear
+    programme finds the best for what the runs wait for now, and the runs are made anew with them,
+    or half of the way there, in turn. The best that is met is returned: a local optimum.
+    Complexity: 24 runs of each.
+    """
+    best, least = Calibration(Overheads(), []), inf
+    for overheads in BEGINNINGS:
+        at = overheads
+        for step in range(ROUNDS):
+            runs = [engine.run(at) for engine in engines]
+            ratios = [each / (run.end or each) for each, run in zip(makespans, runs, strict=True)]
+            error = sum(abs(1.0 / each - 1.0) for each in ratios)
+            if error < least:
+                apart = len(ratios) / max(1, len(ratios) - 4)
+                best, least = Calibration(at, [each**apart for each in ratios]), error
+            at = _between(at, _fitted(runs, makespans), 0.5 if step % 2 else 1.0)
+    return best
+
+
+def _fitted(runs: Sequence[Replay], makespans: Sequence[float]) -> Floats:
+    """Return start-up, set-up, dispatch and seconds a unit of bytes that fit what runs wait for."""
+    programme = Programme()
+    overheads = programme.variables(4)
+    errors = programme.variables(len(runs), cost=1.0)
+    for (*_, path), measured, error in zip(runs, makespans, errors, strict=True):
+        terms = np.array([1.0, path.setups, path.dispatches, path.amount / UNIT]) / measured
+        rest = 1.0 - path.work / measured
+        programme.row([*overheads, error], [*terms, 1.0], low=rest)
+        programme.row([*overheads, error], [*terms, -1.0], high=rest)
+    return np.maximum(programme.solve(Control()).values[:4], 0.0)
+
+
+def _between(before: Overheads, after: Floats, share: float) -> Overheads:
+    old = np.array([before.startup, before.setup, before.dispatch, UNIT / before.link])
+    startup, setup, dispatch, unit = (old + share * (after - old)).tolist()
+    return Overheads(startup, setup, dispatch, UNIT / unit if unit else inf)
+
 
 SECONDS = 2.0
 PARAMETERS = 4  # overheads: as many runs can be fitted without error
