@@ -19,8 +19,7 @@ import numpy as np
 
 from benchmarks.table import Table
 from makespan.core.numeric.arrays import Floats
-from makespan.flow.prediction.predict import calibrated, engine_of, machines_of, read_run
-from makespan.flow.prediction.prediction import SHARE
+from makespan.flow.prediction.predict import SHARE, calibrated, engine_of, machines_of, read_run
 from makespan.flow.prediction.replay import Engine, Overheads
 
 NOISE, RUNS = 0.1, 50

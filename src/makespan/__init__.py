@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from makespan.divisible.model.sources import Source as Source, Sources as Sources
     from makespan.divisible.model.tree import Tree as Tree, TreeNode as TreeNode
     from makespan.divisible.problem import DivisibleLoad as DivisibleLoad
-    from makespan.flow.bound import lower_bound as lower_bound
     from makespan.flow.check import check as check
     from makespan.flow.comparison.compare import compare as compare
     from makespan.flow.comparison.several import Comparisons as Comparisons
@@ -57,12 +56,11 @@ if TYPE_CHECKING:
     from makespan.flow.kinds import methods as methods
     from makespan.flow.microbatches import bubble as bubble, microbatches as microbatches
     from makespan.flow.plot import plot as plot
-    from makespan.flow.prediction.predict import predict as predict
-    from makespan.flow.prediction.prediction import Prediction as Prediction
+    from makespan.flow.prediction.predict import Prediction as Prediction, predict as predict
     from makespan.flow.result import Result as Result
     from makespan.flow.sensitivity import sensitivity as sensitivity
     from makespan.flow.simulate import simulate as simulate
-    from makespan.flow.solve import solve as solve
+    from makespan.flow.solve import lower_bound as lower_bound, solve as solve
     from makespan.independent.problem import IndependentTasks as IndependentTasks
     from makespan.lab.adversary.found import Adversary as Adversary
     from makespan.lab.adversary.search import adversary as adversary

@@ -12,6 +12,7 @@ AUTO = (
 SHARED = {
     "capacities": ("bin-completion", "arc-flow"),
     "completion-times": ("mct", "uniform-lpt", "min-min", "max-min", "sufferage"),
+    "identical-machines": ("largest-differencing", "multifit"),
     "list-scheduling": ("list-scheduling", "lpt"),
     "pairs-of-machines": ("interchange", "subset-sum"),
     "programmes": ("milp", "lenstra-shmoys-tardos"),

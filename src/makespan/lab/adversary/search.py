@@ -23,11 +23,17 @@ from makespan.core.registry import find_method
 from makespan.flow.files.files import problem_of
 from makespan.flow.kinds import KINDS
 from makespan.lab.adversary.chain import Annealing, State, Step
-from makespan.lab.adversary.changes import Proposal, problem_in, resizings, with_number
+from makespan.lab.adversary.changes import (
+    Proposal,
+    Ranges,
+    problem_in,
+    ranges_of,
+    resizings,
+    with_number,
+)
 from makespan.lab.adversary.document import Document, document_of, lists, numbers, pattern, shown
 from makespan.lab.adversary.duel import BOUND, OPTIMUM, UNPROVED, Duel, Named
 from makespan.lab.adversary.found import Adversary
-from makespan.lab.adversary.ranges import Ranges, ranges_of
 from makespan.lab.instances import Grid, Instances, sources_of
 
 KEPT = 0.99  # of the logarithm of the ratio
