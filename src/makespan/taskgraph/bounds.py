@@ -5,9 +5,9 @@ from itertools import chain
 
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.solution import Bound, Objective, Solution
-from makespan.taskgraph.levels import colevels, levels
+from makespan.taskgraph.levels import colevels, levels, longest
 from makespan.taskgraph.limits import (
     ALLOWED,
     latest_ends,
@@ -19,6 +19,7 @@ from makespan.taskgraph.limits import (
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.refutation import LARGEST, MOST_DURATIONS, refuted_until
+from makespan.taskgraph.windows import least_makespan
 
 MOST_WIDTHS = 64  # numbers of cores that tasks need, of which so many are looked at
 
@@ -35,6 +36,10 @@ AREA = (
 FORCED = (
     "a task waits for all data but those of the predecessors that share its machine, which are "
     "executed one after another there (Al-Mouhamed 1990)"
+)
+WINDOW = (
+    "tasks that can start late and have much behind them share the cores for the time between "
+    "(Carlier 1987, Dell'Amico and Martello 1995)"
 )
 REFUTED = (
     "a shorter plan would have tasks together that take too long on one machine, or data that "
@@ -56,16 +61,21 @@ def bounds(problem: TaskGraph) -> tuple[Bound, ...]:
     if problem.given.machine_of is not None:
         return (_given_plan(problem),)
     least = least_durations(problem)
-    forced = float(earliest_ends(problem).max(initial=0.0))
+    ends = earliest_ends(problem)
+    behind = least_behind(problem, least)
+    path, area = _longest(problem, least), _area(problem, least)
+    forced = float((ends + behind - least).max(initial=0.0))
+    known = max(path, area, forced)
+    window = least_makespan(problem, ends - least, least, behind - least, known)
     found = (
-        Bound(value=_longest(problem, least), name="longest path", source=PATH),
-        Bound(value=_area(problem, least), name="area", source=AREA),
+        Bound(value=path, name="longest path", source=PATH),
+        Bound(value=area, name="area", source=AREA),
         Bound(value=forced, name="forced communication", source=FORCED),
+        Bound(value=window, name="windows", source=WINDOW),
     )
     if not problem.transfers_wait or len(problem.network) == 1:
         return found
-    known = max(bound.value for bound in found)
-    return (*found, Bound(value=_refuted(problem, known, least), name="refuted", source=REFUTED))
+    return (*found, Bound(value=_refuted(problem, window, least), name="refuted", source=REFUTED))
 
 
 def grain(problem: TaskGraph) -> float | None:
@@ -131,25 +141,45 @@ def _area(problem: TaskGraph, least: Floats) -> float:
 
 def earliest_ends(problem: TaskGraph) -> Floats:
     """Return when each task ends at the earliest: the longest path to it, with forced data."""
+    dag = problem.dag
+    return _ends(problem, dag.order, dag.first_in, dag.predecessors, dag.in_edges, dag.release)
+
+
+def least_behind(problem: TaskGraph, least: Floats) -> Floats:
+    """Return the least time from the start of each task to the end of the plan.
+
+    Turned round in time, a plan is one of the graph turned round: data are forced to cross behind
+    a task, too. With copies they are not, as each successor may have one beside it.
+    """
+    dag = problem.dag
+    if problem.duplication:
+        return levels(dag, least, np.zeros(len(dag.source)))
+    back, nothing = np.ascontiguousarray(dag.order[::-1]), np.zeros(len(dag))
+    return _ends(problem, back, dag.first_out, dag.successors, dag.out_edges, nothing)
+
+
+def _ends(
+    problem: TaskGraph, order: Integers, first: Integers, neighbours: Integers, edges: Integers,
+    release: Floats,
+) -> Floats:  # fmt: skip
+    """Return the longest path to each task along its neighbours, with forced data."""
     dag, routing, least = problem.dag, problem.network.routing, least_durations(problem)
     transfer = np.zeros(len(dag.source))
     if len(problem.network) > 1:
         others = ~np.eye(len(problem.network), dtype=bool)
         transfer += routing.fixed_seconds[others].min()
         transfer += dag.size * routing.seconds_per_unit[others].min()
-    if not transfer.any():
-        return colevels(dag, least, transfer, dag.release)
-    ends, joins = np.zeros(len(dag)), np.diff(dag.first_in)
-    width = int(min(WIDEST_JOIN, joins.max(initial=0)))
+    joins = np.diff(first)
+    width = int(min(WIDEST_JOIN, joins.max(initial=0))) if transfer.any() else 0
+    if not width:
+        return longest(order, first, neighbours, least, transfer[edges], release)
+    ends = np.zeros(len(dag))
     forced_ends.run(
         len(dag) + int((joins * (8 + np.minimum(joins, width) // 4)).sum()),
-        (
-            dag.order, dag.first_in, dag.predecessors, transfer[dag.in_edges], least,
-            least * dag.cores, dag.release,
-        ),
+        (order, first, neighbours, transfer[edges], least, least * dag.cores, release),
         (ends, np.zeros(width), np.zeros(width, dtype=np.int64)),
         (float(problem.cores.max()),),
-    )  # fmt: skip
+    )
     return ends
 
 

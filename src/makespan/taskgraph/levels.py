@@ -67,7 +67,7 @@ def levels(dag: Dag, task: Floats, edge: Floats, tail: Floats | None = None) -> 
     [9.0, 3.0]
     """
     edges = dag.first_out, dag.successors
-    return _longest(dag.order[::-1], *edges, task, edge[dag.out_edges], tail)
+    return longest(np.ascontiguousarray(dag.order[::-1]), *edges, task, edge[dag.out_edges], tail)
 
 
 def colevels(dag: Dag, task: Floats, edge: Floats, head: Floats | None = None) -> Floats:
@@ -81,13 +81,14 @@ def colevels(dag: Dag, task: Floats, edge: Floats, head: Floats | None = None) -
     [2.0, 9.0]
     """
     edges = dag.first_in, dag.predecessors
-    return _longest(dag.order, *edges, task, edge[dag.in_edges], head)
+    return longest(dag.order, *edges, task, edge[dag.in_edges], head)
 
 
-def _longest(
+def longest(
     order: Integers, first: Integers, neighbours: Integers, task: Floats, edge: Floats,
     beyond: Floats | None,
 ) -> Floats:  # fmt: skip
+    """Return the longest path from each task along its neighbours, as :data:`longest_paths`."""
     found, least = np.zeros(len(task)), np.zeros(len(task)) if beyond is None else beyond
     columns = order, first, neighbours, task, edge, least
     longest_paths.run(len(task) + len(edge), columns, (found,))

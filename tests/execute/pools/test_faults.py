@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 
 from makespan import ExecutionError, execute
 from makespan.execute import ItemsFailed
+from makespan.execute.pools.engine import PoolEngine
 from tests.execute.pools import pools
 
 
@@ -146,3 +148,16 @@ def test_a_slot_that_is_interrupted_is_started_again() -> None:
         execution = mapped(interrupts, range(20), on=on, keep_going=True)
     assert execution.results == [None if item == 5 else item for item in range(20)]
     assert any("died" in event for event in execution.events)
+
+
+def test_a_slot_is_started_again_when_all_it_said_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that reads what a slot said may be late: the next of its name waits for it."""
+    soon = PoolEngine._soon
+
+    def late(self: PoolEngine, function: Callable[..., object], *arguments: Any) -> None:
+        if function.__name__ == "_leave":
+            time.sleep(0.2)
+        soon(self, function, *arguments)
+
+    monkeypatch.setattr(PoolEngine, "_soon", late)
+    test_a_slot_that_is_interrupted_is_started_again()

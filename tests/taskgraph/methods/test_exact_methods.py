@@ -79,16 +79,16 @@ def test_branch_and_bound_is_optimal_or_says_that_it_gave_up() -> None:
 
 
 def test_auto_proves_a_tiny_graph_without_a_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fork that no bound proves is searched, and no model is built: it is the plan of HEFT."""
+    """A tree that no bound proves is searched, and no model is built: it is the plan of HEFT."""
 
     def refused() -> None:
         raise AssertionError("CP-SAT is called")
 
     monkeypatch.setattr("makespan.backends.cp_sat.library", refused)
-    dag = Dag({"a": 2.0, "b": 3.0, "c": 3.0}, [("a", "b", 1.0), ("a", "c", 1.0)])
-    problem = TaskGraph(dag, Network([1.0, 1.0]))
+    edges = [("a", "b", 2.0), ("a", "c", 2.0), ("b", "d", 2.0)]
+    problem = TaskGraph(Dag({"a": 1.0, "b": 1.0, "c": 2.0, "d": 1.0}, edges), Network([1.0, 1.0]))
     result = solve(problem)
-    assert lower_bound(problem).value < optimum(problem) == result.makespan == 6.0
+    assert lower_bound(problem).value < optimum(problem) == result.makespan == 5.0
     assert (result.method, result.status) == ("heft", "optimal")
 
 

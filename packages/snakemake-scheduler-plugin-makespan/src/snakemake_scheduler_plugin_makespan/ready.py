@@ -84,5 +84,5 @@ class Ready:
 def demand_of(job: Any, names: Collection[str]) -> Demand:
     """Return what a job asks of each resource; what is not a number asks nothing."""
     resources = job.scheduler_resources
-    found = [resources.get(name, 0) for name in names]
-    return tuple(0 if isinstance(each, str) or each is None else int(each) for each in found)
+    found = map(resources.get, names)
+    return tuple([0 if each is None or isinstance(each, str) else int(each) for each in found])

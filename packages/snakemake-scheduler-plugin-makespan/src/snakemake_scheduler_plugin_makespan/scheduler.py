@@ -163,6 +163,8 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
         The plain levels are tried first and kept unless another order is better.
         """
         runs = min(ORDERS, LOOKS // max(1, len(jobs)))
+        if runs < 2:
+            return {}
         names = [name for name, value in self._capacity.items() if value]
         demands = [demand_of(job, names) for job in jobs]
         capacity = tuple(self._capacity[name] for name in names)
@@ -178,7 +180,7 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
         best: Mapping[Any, float] | str = {}
         least: float | None = None
         keys: list[Key]
-        for run in range(runs if runs > 1 else 0):
+        for run in range(runs):
             if run == 1:
                 keys = [
                     (rank, *self._by_size(job), -level)

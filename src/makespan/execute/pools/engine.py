@@ -188,6 +188,8 @@ class PoolEngine:
         slot.expected.clear()
         if not self._closing:
             self._changed(info)
+            if slot.ended.done():
+                self._ended(info.name, slot.ended)
 
     def _grow(self) -> None:
         """Start slots where there may be more."""
@@ -210,14 +212,15 @@ class PoolEngine:
         self._running[name].add_done_callback(lambda future: self._soon(self._ended, name, future))
 
     def _ended(self, name: str, future: Future[Any]) -> None:
-        """Start a slot again that has ended before the run."""
-        if self._closing or self._running.get(name) is not future:
+        """Start a slot again that has ended before the run, once all it said is read."""
+        if self._closing or self._running.get(name) is not future or name in self._slots:
             return
         del self._running[name]
         self._failed += 1
         error = None if future.cancelled() else future.exception()
+        why = "they end at once" if error is None else str(error) or type(error).__name__
         if self._failed > FAILED_STARTS * max(1, self.pool.count()):
-            self._broken = f"no worker can be started: {error or 'they end at once'}"
+            self._broken = f"no worker can be started: {why}"
         if self._broken:
             self._came.set()
         else:
