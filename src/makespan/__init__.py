@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from makespan.flow.kinds import methods as methods
     from makespan.flow.microbatches import bubble as bubble, microbatches as microbatches
     from makespan.flow.plot import plot as plot
-    from makespan.flow.prediction.predict import Prediction as Prediction, predict as predict
+    from makespan.flow.predict import Prediction as Prediction, predict as predict
     from makespan.flow.result import Result as Result
     from makespan.flow.sensitivity import sensitivity as sensitivity
     from makespan.flow.simulate import simulate as simulate
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from makespan.lab.adversary.search import adversary as adversary
     from makespan.lab.experiment import Experiment as Experiment
     from makespan.lab.instances import Grid as Grid
-    from makespan.lab.landscape.map import Landscape as Landscape, landscape as landscape
+    from makespan.lab.landscape import Landscape as Landscape, landscape as landscape
     from makespan.lab.overview import Overview as Overview, report as report
     from makespan.lab.record import Record as Record
     from makespan.lab.run import Results as Results, experiment as experiment, records as records

@@ -194,7 +194,7 @@ def landscape_command(
     makespan landscape results.parquet --corner search.json -o map.html
     """
     from makespan.flow.files.files import refuse_target
-    from makespan.lab.landscape.map import Landscape, landscape
+    from makespan.lab.landscape import Landscape, landscape
 
     for output in outputs:
         refuse_target(output, *Landscape.SUFFIXES)

@@ -32,8 +32,8 @@ from makespan.flow.files.files import problem_of, read_problem
 from makespan.flow.kinds import KINDS, generate
 from makespan.lab.adversary.found import Adversary
 from makespan.lab.adversary.search import FORMAT as FOUND
+from makespan.lab.features import features
 from makespan.lab.journal import read_records
-from makespan.lab.landscape.features import features
 from makespan.lab.record import Record
 from makespan.lab.statistics import Rows, rows_of
 

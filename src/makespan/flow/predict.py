@@ -23,7 +23,7 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation import Replay as Disturbed
 from makespan.core.solution import Status, relative_gap
-from makespan.flow.prediction.replay import Engine, Overheads, Replay
+from makespan.flow.replay import Engine, Overheads, Replay
 from makespan.flow.result import Result
 from makespan.flow.simulate import checked_count
 from makespan.flow.solve import solve

@@ -11,8 +11,8 @@ import pytest
 
 from makespan import Dag, InputError, Network, check, predict, read_result, save
 from makespan.cli.main import run
-from makespan.flow.prediction.predict import calibrated, read_run
-from makespan.flow.prediction.replay import Engine, Overheads
+from makespan.flow.predict import calibrated, read_run
+from makespan.flow.replay import Engine, Overheads
 
 TRACES = Path(__file__).parents[3] / "campaign" / "corpus" / "traces"
 NINJA, NEXTFLOW, WORKFLOW = (
