@@ -14,7 +14,7 @@ from makespan.cli.main import run
 from makespan.flow.predict import calibrated, read_run
 from makespan.flow.replay import Engine, Overheads
 
-TRACES = Path(__file__).parents[3] / "campaign" / "corpus" / "traces"
+TRACES = Path(__file__).parents[2] / "campaign" / "corpus" / "traces"
 NINJA, NEXTFLOW, WORKFLOW = (
     TRACES / each for each in ("ninja_log.txt", "nextflow.txt", "workflow.json")
 )
