@@ -62,8 +62,6 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
         value = spread_bound(problem.platform, problem.total, known)
         found += (Bound(value=value, name="spread tree", source=SPREAD),)
     if _has_start_up(problem, known):
-        from makespan.divisible.bounds import start_up_bound
-
         value = start_up_bound(problem, max(bound.value for bound in found))
         found += (Bound(value=value, name="start-up", source=START_UP),)
     return found

@@ -18,7 +18,8 @@ from makespan.divisible.file import read
 from makespan.divisible.published.rounds import merge_rounds
 from makespan.divisible.rounds import search as sequences
 from makespan.divisible.rounds.chain import ChainCosts, chain, costs_of
-from makespan.divisible.rounds.search import Task, end_of_chain, rounds_in
+from makespan.divisible.rounds.search import Task
+from makespan.divisible.rounds.search_kernels import end_of_chain, rounds_in
 from tests.numbers import amounts
 from tests.oracles.divisible_sequence import best_of_all, best_of_sequence
 from tests.thorough import few
@@ -325,7 +326,7 @@ def test_the_search_keeps_to_the_rounds_however_little_a_sequence_gains(monkeypa
         sequence[: len(given[0])] = given[0]
         return len(given[0]), given[1], length, value
 
-    monkeypatch.setattr("makespan.divisible.rounds.search.improve", improve)
+    monkeypatch.setattr("makespan.divisible.rounds.search_kernels.improve", improve)
     monkeypatch.setattr(sequences, "PHASES", (0.0,))
     found = sequences._improved(task, (1.0, first), 3 * sequences.SLICE, Control())
     assert all(seen)

@@ -87,8 +87,6 @@ def parsed(path: PathLike, problem: Problem | None = None) -> dict[str, Any]:
     column where they are known.
     """
     if is_arrays(path):
-        from makespan.flow.files.documents import unpacked
-
         return unpacked(path)
     text = read_text(path, pipes=True)
     return parsed_text(text, path, format_of(path, text), problem)

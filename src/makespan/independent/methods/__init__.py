@@ -15,6 +15,7 @@ SHARED = {
     "identical-machines": ("largest-differencing", "multifit"),
     "list-scheduling": ("list-scheduling", "lpt"),
     "pairs-of-machines": ("interchange", "subset-sum"),
+    "preemptive": ("level-algorithm", "mcnaughton"),
     "programmes": ("milp", "lenstra-shmoys-tardos"),
 }
 """Files of methods that are alike."""

@@ -258,18 +258,18 @@ class CompiledSums:
             self.least = least_of_block(self.bits)
 
     def largest_least(self) -> int:
-        from makespan.partition.model.allowed_counts import largest_least
+        from makespan.partition.model.scan_kernels import largest_least
 
         found = largest_least(self.bits, self.least, self.choices.low, self.choices.high)
         return max(0, int(found))
 
     def least_above(self, limit: int) -> int:
-        from makespan.partition.model.allowed_counts import least_above
+        from makespan.partition.model.scan_kernels import least_above
 
         return int(least_above(self.bits, self.choices.low, self.choices.high, limit))
 
     def ends(self, limit: int, inside: Ends | None, outside: Ends | None) -> Ends | None:
-        from makespan.partition.model.allowed_counts import first_allowed, last_allowed
+        from makespan.partition.model.scan_kernels import first_allowed, last_allowed
 
         low, high = self.choices.low, self.choices.high
         first, last = np.empty_like(low), np.empty_like(low)
