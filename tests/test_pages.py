@@ -98,8 +98,8 @@ PAGES = {
     and page.name not in ELSEWHERE
 }
 KINDS = (
-    "partition.md", "taskgraph.md", "reduction.md", "independent.md", "pipeline.md",
-    "divisible_rounds.md",
+    "partition.md", "taskgraph.md", "taskgraph_lecture.md", "reduction.md", "independent.md",
+    "pipeline.md", "divisible_rounds.md",
 )  # fmt: skip
 """Pages whose sessions are run by the tests of their kinds, with their tables of methods."""
 SESSIONS = [

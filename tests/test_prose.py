@@ -55,7 +55,7 @@ def test_no_sentence_of_a_first_screen_is_long(page: Path) -> None:
         assert len(sentence.split()) <= LONGEST, sentence
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.name)
 def test_pages_end(page: Path) -> None:
     """At most 400 lines of source."""
     assert len(page.read_text("utf-8").splitlines()) <= MOST_LINES
@@ -63,7 +63,8 @@ def test_pages_end(page: Path) -> None:
 
 def test_what_no_index_has_is_not_installed_from_one() -> None:
     """Until it is published, makespan is installed from its clone."""
-    for page in [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("stories/*.md")]:
+    pages = [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("stories/*.md")]
+    for page in [*pages, *ROOT.glob("src/**/*.py"), *ROOT.glob("packages/*/src/**/*.py")]:
         assert not re.search(r"pip install '?makespan\b", page.read_text("utf-8")), page.name
 
 

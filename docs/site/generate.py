@@ -13,11 +13,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import click
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import makespan
+from makespan.cli.main import COMMANDS, cli
 from makespan.core.inputs.rules import GREATEST, LEAST
 from makespan.flow.kinds import KINDS, kind_named
 
@@ -76,9 +78,9 @@ def on_startup(**_: Any) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
     pages = {
-        "reference/commands.md": COMMANDS,
-        "reference/methods.md": "".join(methods()),
-        "reference/forms.md": "".join(forms()),
+        **dict(commands()),
+        **dict(methods()),
+        **dict(forms()),
         "figures.md": "".join(figures()),
         **dict(tables()),
         "changelog.md": _of_the_root("CHANGELOG.md"),
@@ -93,7 +95,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """List the pages of names and of tables in the navigation, below their own index."""
-    listed = {reference.INDEX: {"Python": reference.in_nav()}, "figures.md": {"Tables": by_area()}}
+    listed = {
+        reference.INDEX: {"Python": reference.in_nav()},
+        "reference/commands.md": {"Command line": [path for path, _ in commands()]},
+        "reference/methods.md": {"Methods": [path for path, _ in methods()]},
+        "reference/forms.md": {"File schema": [path for path, _ in forms()]},
+        "figures.md": {"Tables": by_area()},
+    }
 
     def filled(entry: Any) -> Any:
         if isinstance(entry, dict):
@@ -133,7 +141,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     """Show examples of commands as they are typed; let works and pictures lead to themselves."""
     html = EMPTY.sub("<td></td>", html)
     html = ALONE.sub(r'<a href="\2" title="The picture alone">\1</a>', html)
-    if page.file.src_uri == "reference/commands.md":
+    if page.file.src_uri.startswith("reference/commands/"):
         return TYPED.sub(r"<pre><code>\1</code></pre>", html)
     if page.file.src_uri == "references.md":
         return DOI.sub(r'<a href="https://doi.org/\1">doi:\1</a>', html)
@@ -161,17 +169,28 @@ def _of_the_root(name: str) -> str:
     return (ROOT / name).read_text("utf-8").replace("](docs/", "](")
 
 
-COMMANDS = """# Command line
+def commands() -> Iterator[tuple[str, str]]:
+    """Yield a page for each command, after the one that lists them."""
+    listed = [f"| [`{name}`](commands/{name}.md) | {said} |\n" for name, said in COMMANDS.items()]
+    yield (
+        "reference/commands.md",
+        "# Command line\n\nWhat `makespan COMMAND --help` prints, command by command. "
+        "[Files and exit codes](../command_line.md) says what is the same in all commands.\n\n"
+        "| command | what it does |\n|---|---|\n" + "".join(listed),
+    )
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        module = sys.modules[command.callback.__module__]
+        variable = next(key for key, found in vars(module).items() if found is command)
+        yield f"reference/commands/{name}.md", COMMAND.format(name, module.__name__, variable)
 
-What `makespan help` and `makespan help COMMAND` print. [Files and exit codes](../files.md) says
-what files hold, and what is the same in all commands.
 
-::: mkdocs-click
-    :module: makespan.cli.main
-    :command: cli
-    :prog_name: makespan
+COMMAND = """::: mkdocs-click
+    :module: {1}
+    :command: {2}
+    :prog_name: makespan {0}
     :style: plain
-    :depth: 1
+    :depth: 0
 """
 
 TITLES = {
@@ -185,45 +204,70 @@ TITLES = {
 """Of each kind the title, the page, and the section on its files, of `files.md` or another page."""
 
 
-def methods() -> Iterator[str]:
-    """Yield the page of all methods, a table a kind, from the register."""
-    yield "# Methods\n\nWhat `makespan methods KIND` lists. A method in **bold** proves its plans "
-    yield "optimal; one in *italics* is kept for comparison, `auto` never picks it. Works are "
-    yield "cited by their short form among the [references](../references.md).\n"
-    for kind in KINDS:
-        found = makespan.methods(kind)
-        title, page, _ = TITLES[kind]
-        yield f'\n## {title}\n\n{len(found)} methods, `kind = "{kind}"`; '
-        yield f'[which when](../{page}).\n\n<div class="methods" markdown>\n\n'
-        yield _row("method", "does", "complexity", "source") + "|---|---|---|---|\n"
-        for verdict in found:
-            method = verdict.method
-            name = f"`{method.name}`"
-            name = f"**{name}**" if method.proves else name
-            name = f"*{name}*" if method.published else name
-            yield _row(name, method.summary, method.complexity, method.source)
-        yield "\n</div>\n"
+def methods() -> Iterator[tuple[str, str]]:
+    """Yield a page of methods for each kind, from the register, after the one that lists them."""
+    found = {kind: makespan.methods(kind) for kind in KINDS}
+    yield (
+        "reference/methods.md",
+        f"# Methods\n\nWhat `makespan methods KIND` lists. {MARKED} Works are cited by their short "
+        "form among the [references](../references.md).\n\n"
+        "| problem | methods | which when |\n|---|--:|---|\n"
+        + "".join(
+            _row(f"[{title}](methods/{kind}.md)", str(len(found[kind])), f"[guide](../{page})")
+            for kind, (title, page, _) in TITLES.items()
+        ),
+    )
+    for kind, (title, page, _) in TITLES.items():
+        yield (
+            f"reference/methods/{kind}.md",
+            f'# Methods for {title.lower()}\n\n{len(found[kind])} methods, `kind = "{kind}"`; '
+            f'[which when](../../{page}). {MARKED}\n\n<div class="methods" markdown>\n\n'
+            + _row("method", "does", "complexity", "source")
+            + "|---|---|---|---|\n"
+            + "".join(_row(*_described(verdict.method)) for verdict in found[kind])
+            + "\n</div>\n",
+        )
+
+
+MARKED = (
+    "A method in **bold** proves its plans optimal; one in *italics* is kept for comparison, "
+    "`auto` never picks it."
+)
+
+
+def _described(method: Any) -> tuple[str, str, str, str]:
+    """Return the row of a method: its name as ``MARKED`` says, and what is known of it."""
+    name = f"`{method.name}`"
+    name = f"**{name}**" if method.proves else name
+    name = f"*{name}*" if method.published else name
+    return name, method.summary, method.complexity, method.source
 
 
 def _row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
-def forms() -> Iterator[str]:
-    """Yield the page of what files may hold, from the JSON Schemas."""
-    yield "# What files may hold\n\nMade from the JSON Schemas that `makespan schema KIND` prints; "
-    yield "[Files and exit codes](../files.md) says how files are read. A key in **bold** must be "
-    yield "there.\n"
-    for kind in KINDS:
-        schema = kind_named(kind).file.schema()
-        title, _, section = TITLES[kind]
-        place = section if "#" in section else f"files.md#{section}"
-        yield f'\n## {title}\n\n`kind = "{kind}"`; [in words and by example]'
-        yield f"(../{place}).\n\n" + _table(schema, kind)
-        for name, form in sorted(schema.get("$defs", {}).items()):
-            if "properties" in form:
-                yield f"\n### {_title(name)} {{#{kind}-{name.lower()}}}\n\n"
-                yield form.get("description", "") + "\n\n" + _table(form, kind)
+def forms() -> Iterator[tuple[str, str]]:
+    """Yield a page of what files of a kind may hold, by their JSON Schemas, after the index."""
+    listed = [f"- [{title}](forms/{kind}.md)\n" for kind, (title, _, _) in TITLES.items()]
+    yield (
+        "reference/forms.md",
+        "# File schema\n\nMade from the JSON Schemas that `makespan schema KIND` prints. "
+        "[Files](../files.md) says how files are read.\n\n" + "".join(listed),
+    )
+    for kind, (title, _, section) in TITLES.items():
+        yield f"reference/forms/{kind}.md", "".join(_forms_of(kind, title, section))
+
+
+def _forms_of(kind: str, title: str, section: str) -> Iterator[str]:
+    schema = kind_named(kind).file.schema()
+    place = section if "#" in section else f"files.md#{section}"
+    yield f'# File schema: {title.lower()}\n\n`kind = "{kind}"`; [in words and by example]'
+    yield f"(../../{place}). A key in **bold** must be there.\n\n" + _table(schema, kind)
+    for name, form in sorted(schema.get("$defs", {}).items()):
+        if "properties" in form:
+            yield f"\n## {_title(name)} {{#{kind}-{name.lower()}}}\n\n"
+            yield form.get("description", "") + "\n\n" + _table(form, kind)
 
 
 def _table(form: dict[str, Any], kind: str) -> str:
@@ -292,9 +336,9 @@ def _plural(said: str) -> str:
 
 def figures() -> Iterator[str]:
     """Yield the page of the first figures to look at, which leads to the tables."""
-    yield "# Figures\n\nEach table is what its script in `benchmarks/` printed on a quiet machine "
-    yield "with two cores. Peers and limits are measured in the same run. The first figures to "
-    yield "look at, reckoned from the tables:\n\n| what | found |\n|---|---|\n"
+    yield "# Benchmarks\n\nEach table is what its script in `benchmarks/` printed on a quiet "
+    yield "machine with two cores. Peers and limits are measured in the same run. The first "
+    yield "figures to look at, computed from the tables:\n\n| what | found |\n|---|---|\n"
     sys.path.append(str(ROOT))
     for one in import_module("benchmarks.headlines").headlines():
         found = UNITS.sub("\N{NO-BREAK SPACE}", one.found)

@@ -377,6 +377,7 @@ def test_compare_prints_a_table_for_each_file(star: str, infeasible: str, call: 
     code, out, _ = call("compare", star, "--methods", "star,equal-split,auto")
     assert code == 0
     assert out.splitlines()[1].startswith("*  auto")
+    assert out.endswith("\n* the best; 'makespan methods divisible' describes the methods\n")
     code, out, _ = call("compare", star, infeasible, "--methods", "star")
     assert out.startswith(f"{star}\n")
     assert f"\n\n{infeasible}\n" in out

@@ -82,7 +82,9 @@ def test_assumed_machines_are_said_where_people_read(
 ) -> None:
     """Below a comparison, in the summary of several, after an experiment, in a report."""
     assert run(["compare", "g.dot", "--methods", "heft"]) == 0
-    assert "\nnote: the file names no machines: 4 of speed 1" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "\nnote: the file names no machines: 4 of speed 1" in out
+    assert out.count("the file names no machines") == 1
     said = "2 instances name no machines: equal ones were assumed; --machines or --network"
     assert run(["compare", "g.dot", "w.json", "--methods", "heft,peft"]) == 0
     assert said in capsys.readouterr().out

@@ -40,6 +40,13 @@ def test_other_times():
         assert getattr(later, name) is getattr(schedule, name)
 
 
+def test_it_is_drawn_by_itself():
+    """A bar a row, as by makespan.plot."""
+    ax = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    assert Schedule.of_rows(["A", "B", "C"], ROWS).plot(ax=ax, title="alone") is ax
+    assert ax.get_title(loc="left") == "alone"
+
+
 @pytest.mark.parametrize("activity", list(Activity))
 @pytest.mark.parametrize("rows", [[0, 1], [0, 1, 2, 3], [2], [1, 2], [2, 3, 2]])
 def test_the_span_of_a_kind_is_its_rows(activity, rows):

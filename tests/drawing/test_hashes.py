@@ -1,4 +1,4 @@
-"""Keys of Dask on charts: without their hashes where there is no room; the whole on hovering."""
+"""Keys of Dask on charts: without their hashes; the whole on hovering."""
 
 from __future__ import annotations
 
@@ -40,6 +40,9 @@ def test_bars_of_a_picture(plan, tmp_path) -> None:
     """The tips have the whole names."""
     save(plan, tmp_path / "plan.svg")
     text = (tmp_path / "plan.svg").read_text("utf-8")
+    wide = solve(TaskGraph(Dag({f"sum-{HASHES[2].hex}": 1.0}, []), Network(1)))
+    save(wide, tmp_path / "wide.svg")
+    assert ">sum</text>" in (tmp_path / "wide.svg").read_text("utf-8")
     whole = f"load-{HASHES[0].hex}[0]"
     assert f" {whole}," in text
     assert f"<title>{whole}</title>load[0]</text>" in text

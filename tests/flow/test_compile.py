@@ -8,11 +8,14 @@ import pickle
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from makespan import IndependentTasks
 from makespan.cli.main import run
 from makespan.core.numeric import first_use, jit
 from makespan.flow import compile as _compile
@@ -96,6 +99,17 @@ def test_a_cold_solve_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert result.makespan is not None
     assert {job[1] for job in handed} == {"auto"}
     assert all(job[0] is problem and job[3] == 0.5 for job in handed)
+
+
+def test_a_proved_plan_lacks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No search could have found more, so nothing is said of loops that ran uncompiled."""
+    cold = nullcontext(SimpleNamespace(missed=True))
+    monkeypatch.setattr(first_use, "limited", lambda *_: cold)
+    tasks = IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])
+    proved, open_ = solve(tasks, method="multifit"), solve(tasks, method="lpt")
+    assert (proved.status, open_.status) == ("optimal", "feasible")
+    assert UNCOMPILED in open_.notes
+    assert UNCOMPILED not in proved.notes
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ def between(durations: list[float]) -> Dag:
 
 @pytest.mark.parametrize("count", [4, 5, 8, 9, 13])
 def test_equal_tasks_between_two_are_packed(count: int) -> None:
-    """Of four machines, one executes each fourth that is begun: 2 + 10 ceil(n / 4) + 3."""
+    """One of four machines executes a task in every four that are begun."""
     problem = TaskGraph(between([10.0] * count), Network([1.0] * 4))
     bound = lower_bound(problem)
     assert bound.value == 5 + 10 * -(-count // 4)

@@ -292,6 +292,11 @@ class Picture:
         rows = OnDemand(len(self.rows), row_at)
         return replace(self, rows=rows, bars=replace(bars, lane=place.astype(np.int64)))
 
+    def with_limits_of(self, other: Picture) -> Picture:
+        """Mark the limits of another picture, such as the bound of the plan that was run."""
+        own = [mark for mark in self.marks if not mark.limit]
+        return replace(self, marks=(*own, *(mark for mark in other.marks if mark.limit)))
+
     def with_rows_as(self, other: Picture) -> Picture:
         """Put the machines in the order that they have in another picture; others follow."""
         place = {row.label: index for index, row in enumerate(other.rows)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from makespan.core.display import Displayable, HasFrame, Table, counted
+from makespan.core.display import Axes, Displayable, HasFrame, Table, counted, renderers
 from makespan.core.names import finder
 from makespan.core.numeric.arrays import SHORT, Floats, Integers
 
@@ -190,6 +190,10 @@ class Schedule(Displayable, HasFrame):
             )
             for first, last in pairwise(edges)
         )
+
+    def plot(self, *, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw its Gantt chart with matplotlib; see :func:`makespan.plot`."""
+        return renderers().plot(self, ax, **options)
 
     def __len__(self) -> int:
         return sum(map(len, self.parts)) if self.parts else len(self.kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from makespan.execute.dealing.engine import Failure
 from makespan.flow.result import Result
 from makespan.flow.serialize import as_json, schedule_as_dict
 
+WIDE = 3.0  # an interval whose ends are further apart than this, as a ratio, tells nothing
 MOST_NAMED = 8  # workers of which it is said how many items they computed
 
 
@@ -185,7 +186,8 @@ class Execution(Displayable, HasFrame, Exportable):
         same = all(machine in known for machine in self.schedule.machines)
         problem = self.plan.problem if same else None
         above = picture(self.plan)
-        below = picture(self.schedule, problem=problem, title=title).with_rows_as(above)
+        below = picture(self.schedule, problem=problem, title=title)
+        below = below.with_rows_as(above).with_limits_of(above)
         gantt(above, upper, legend=False)
         shown = upper.get_xlim()[1]
         gantt(below, lower, legend=legend)
@@ -225,17 +227,9 @@ class Execution(Displayable, HasFrame, Exportable):
 
     def _page(self) -> str:
         """Return the plan, if there was one, and what was measured, with what is said of it."""
-        from makespan.drawing.page.html import page
-        from makespan.flow.plot import chart
+        from makespan.flow.plot import run_page
 
-        sentences = str(self).split("\n")
-        measured = replace(chart(self.schedule), notes=tuple(sentences[1:]))
-        drawn = replace(measured.picture, title=sentences[0])
-        if self.plan is None:
-            return page([replace(measured, picture=drawn)], title=sentences[0])
-        plan = chart(self.plan)
-        below = replace(measured, picture=drawn.with_rows_as(plan.picture))
-        return page([plan, below], title=f"plan and run: {sentences[0]}")
+        return run_page(self.schedule, str(self).split("\n"), self.plan)
 
     def _shares(self) -> Iterator[str]:
         """Yield how many items each worker computed, the most first, if items are counted."""
@@ -280,11 +274,13 @@ class Execution(Displayable, HasFrame, Exportable):
             return ()
         what = "items" if self.tasks == len(self.results) else f"{self.tasks} chunks"
         low, high = (seconds / max(self.seconds, 1e-9) for seconds in self.rival)
-        times = "as long" if low <= 1.0 <= high else "times as long"
-        between = "about " if times == "as long" else f"{low:.2f} to {high:.2f} "
+        if not low <= 1.0 <= high:
+            verdict = f"{low:.2f} to {high:.2f} times as long"
+        else:
+            verdict = "about as long" if high <= WIDE * low else "too uncertain to compare"
         text = (
             f"{self.own_map}(function, {what}) would take {self.rival[0]:.4g} to "
-            f"{self.rival[1]:.4g} s, {between}{times}"
+            f"{self.rival[1]:.4g} s, {verdict}"
         )
         if high < 1.0:
             pays = self.pays_from

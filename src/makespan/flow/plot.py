@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
@@ -50,6 +51,26 @@ def html(
         kind = f"{problem.kind}: " if problem is not None else ""
         title = f"{kind}{_name(result_or_schedule)} and {_name(beside)}"
     return page(charts, title=title)
+
+
+def run_page(schedule: Schedule, said: Sequence[str], plan: Result | None) -> str:
+    """Return what was measured as a page, below the plan if there was one.
+
+    The first line of what is ``said`` of the run stands above it, the others are notes. The bound
+    that is marked is that of the plan.
+    """
+    known = () if plan is None else plan.problem.machines
+    problem = plan.problem if plan is not None and set(schedule.machines) <= set(known) else None
+    measured = chart(schedule, problem)
+    drawn = replace(measured.picture, title=said[0])
+    charts = []
+    if plan is not None:
+        planned = chart(plan)
+        above = replace(planned.picture, title=f"planned: {planned.picture.title}")
+        charts.append(replace(planned, picture=above))
+        drawn = drawn.with_rows_as(above).with_limits_of(above)
+    charts.append(replace(measured, picture=drawn, notes=tuple(said[1:])))
+    return page(charts, title=said[0] if plan is None else f"plan and run: {said[0]}")
 
 
 def _name(plan: Result | Schedule) -> str:

@@ -253,6 +253,8 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
             gap = relative_gap(makespan, bound) if bound is not None else None
         if status is Status.FEASIBLE and gap:
             later.append(_why_a_gap(found))
+    if status is Status.OPTIMAL and UNCOMPILED in notes:
+        notes.remove(UNCOMPILED)  # no search could have found more
     steps = control.steps_of(found.method)
     return Result(
         problem=problem,

@@ -166,7 +166,7 @@ def test_an_engine_that_is_missing_is_named(engine: str, monkeypatch: pytest.Mon
     for name in [name for name in sys.modules if name.startswith(f"makespan.execute.{engine}")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr(execute, engine, raising=False)
-    said = rf"makespan\[{engine}\].* ./packages/makespan-{PACKAGES[engine]}'"
+    said = rf"makespan\[{engine}\].* ./packages/makespan-{PACKAGES[engine]}"
     for code in ("from makespan.execute import {}", "import makespan.execute.{}"):
         with pytest.raises(makespan.MissingExtra, match=said):
             exec(code.format(engine))

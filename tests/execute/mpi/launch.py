@@ -26,7 +26,7 @@ def mpiexec() -> str:
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     found = shutil.which("mpiexec", path=places)
     if found is None:
-        pytest.skip("mpiexec is missing; 'pip install makespan[mpi]' brings one")
+        pytest.skip("mpiexec is missing; makespan[mpi] brings one")
     return found
 
 

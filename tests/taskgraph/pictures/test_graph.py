@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from itertools import pairwise
 
 import numpy as np
@@ -99,6 +100,11 @@ def test_types_are_read_from_names() -> None:
     dag = Dag(dict.fromkeys(["split_ID01", "split_ID02", "merge[0, 1]", "merge[1, 1]"], 1.0))
     assert types_of(TaskGraph(dag, Network([1.0]))).names == ("split", "merge")
     assert types_of(WORKED) is None
+    calls = [f"{name}-{uuid.UUID(int=seed)}" for name in ("load", "len") for seed in (1, 2)]
+    assert types_of(TaskGraph(Dag(dict.fromkeys(calls, 1.0)), Network([1.0]))).names == (
+        "load",
+        "len",
+    )
 
 
 @pytest.mark.parametrize("by", ["type", "level", "path"])

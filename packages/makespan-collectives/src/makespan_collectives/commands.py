@@ -159,12 +159,16 @@ def _read(plan: str, output: str | None, plot: str | None) -> tuple[Result, floa
 
 
 def _write(result: Result, execution: Execution, output: str | None, plot: str | None) -> None:
+    from makespan.core.inputs.files import write_whole
+    from makespan.execute.collectives.calibration import seconds
     from makespan.flow.files.files import save
+    from makespan.flow.plot import run_page
 
     if output is not None:
         save(execution.schedule, output)
     if plot is not None:
-        save(result, plot, beside=execution.schedule)
+        said = f"measured {seconds(execution.measured)}", *str(execution).split("\n")
+        write_whole(plot, run_page(execution.schedule, said, result))
 
 
 def _as_dict(execution: Execution) -> dict[str, Any]:

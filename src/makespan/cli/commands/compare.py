@@ -19,6 +19,7 @@ from makespan.core.errors import headed
 
 if TYPE_CHECKING:
     from makespan.cli.progress import ProgressLine
+    from makespan.flow.comparison.several import Comparisons
     from makespan.flow.comparison.table import Comparison
 
 
@@ -243,6 +244,8 @@ def command(
         parameters.print_json(together.as_dict())
     elif len(together) > 1:
         parameters.say(f"\n{together.over_all()}")
+    if not as_json:
+        parameters.say(_legend(files[0], together, everything=chosen is None))
     targets = [target for target in (*outputs, picture) if target is not None]
     parameters.save_each(together, targets, as_json)
     if together.interrupted:
@@ -257,6 +260,15 @@ def _names(methods: str | None) -> list[str] | None:
     if not names:
         raise click.BadParameter("names no method", param_hint="--methods")
     return names
+
+
+def _legend(file: str, comparisons: Comparisons, *, everything: bool) -> str:
+    """Say what the star means, and where the methods are described, or why there is only one."""
+    kinds = {each.problem.kind for each in comparisons.by_name.values()}
+    asked = kinds.pop() if len(kinds) == 1 else "KIND"
+    if everything and [len(each.rows) for each in comparisons.by_name.values()] == [1]:
+        return f"one method applies: 'makespan methods {file}' says why"
+    return f"* the best; 'makespan methods {asked}' describes the methods"
 
 
 def _print_each(

@@ -66,7 +66,7 @@ def command(
         refuse_target(target, *suffixes, source=result)
     plan = read_result(result)
     execution = _executed(plan, function_name, source, scheduler, batched)
-    written = _write(plan, execution, results, output, picture)
+    written = _write(execution, results, output, picture)
     _raise_if_failed(plan, execution)
     if as_json:
         parameters.print_json(_as_dict(execution))
@@ -106,7 +106,7 @@ def _raise_if_failed(plan: Result, execution: Execution) -> None:
 
 
 def _write(
-    plan: Result, execution: Execution, results: str | None, output: str | None, picture: str | None
+    execution: Execution, results: str | None, output: str | None, picture: str | None
 ) -> list[str]:
     """Write what was asked for; return a line about each file."""
     from makespan.flow.files.files import save
@@ -115,10 +115,8 @@ def _write(
         cluster.write_results(execution.results, results)
     if output is not None:
         save(execution.schedule, output)
-    if picture is not None and picture.lower().endswith(".html"):
-        save(plan, picture, beside=execution.schedule)
-    elif picture is not None:
-        save(execution.schedule, picture)
+    if picture is not None:
+        save(execution, picture)
     return [f"{target} written" for target in (results, output, picture) if target is not None]
 
 

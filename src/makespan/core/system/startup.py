@@ -156,12 +156,12 @@ def brought_by(extra: str) -> str:
     """Return what to say of something that an extra installs.
 
     >>> brought_by("plot")
-    "'pip install makespan[plot]' brings it"
+    "makespan[plot] brings it: in the clone, pip install '.[plot]'"
     """
-    said = f"'pip install makespan[{extra}]' brings it"
+    said = f"makespan[{extra}] brings it: in the clone, pip install '.[{extra}]'"
     if extra not in PACKAGES:
         return said
-    return f"{said}, in a clone 'pip install .[{extra}] ./packages/makespan-{PACKAGES[extra]}'"
+    return f"{said} ./packages/makespan-{PACKAGES[extra]}"
 
 
 def missing(library: str) -> str | None:

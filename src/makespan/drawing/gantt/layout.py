@@ -260,7 +260,7 @@ def _texts(
     bare = without_hashes([picture.labels[activity] for activity in blocks.activity[rows].tolist()])
     for index, shorter in zip(rows, bare, strict=True):
         activity, name = int(blocks.activity[index]), names[int(blocks.row[index])]
-        texts = [picture.labels[activity], shorter]
+        texts = [shorter]
         fuller = picture.fuller.get(Role(int(roles[index])))
         if fuller is not None:
             texts.insert(0, fuller[activity])

@@ -217,12 +217,12 @@ export class Panel {
 
   drawLabel(bar, activity, name, left, width, middle) {
     const { context, plan } = this;
-    let label = plan.label(activity);
-    if (!label || label === name) return;
+    const whole = plan.label(activity);
+    if (!whole || whole === name) return;
+    const label = whole.split("→").map((part) => plan.shorter[part] ?? part).join("→");
     context.font = `11px ${FONT}`;
     const from = Math.max(left, this.left);
     const room = Math.min(left + width, this.right) - from;
-    if (textWidth(context, label) + 6 > room) label = label.split("→").map((part) => plan.shorter[part] ?? part).join("→");
     const wide = textWidth(context, label) + 6;
     if (wide > room) return;
     // Where a line of a mark passes, the label stands in the widest part beside it.

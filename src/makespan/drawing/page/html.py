@@ -325,7 +325,7 @@ def _activity_columns(picture: Picture, schedule: Schedule) -> dict[str, Any]:
 
 
 def _shorter(names: Sequence[str]) -> dict[str, str]:
-    """Return names with hashes, and what stands on bars that are too narrow for them."""
+    """Return names with hashes, and what stands on bars for them: what tells them apart."""
     hashed = [name for name in names if TOKEN.search(name)]
     if len(hashed) > MOST_HASHED:
         return {}

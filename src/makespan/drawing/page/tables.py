@@ -73,10 +73,15 @@ def _cell(value: Any) -> Cell:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {_cell(part)}" for key, part in value.items())
+        return ", ".join(f"{key}: {_word(part)}" for key, part in value.items())
     if _is_list(value):
-        return ", ".join(str(_cell(part)) for part in value)
+        return ", ".join(map(_word, value))
     return str(value)
+
+
+def _word(value: Any) -> str:
+    """Return what stands among others in a cell: of a number six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(_cell(value))
 
 
 def html_table(table: Table, *, most: int | None = None) -> str:

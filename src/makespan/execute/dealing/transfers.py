@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import bisect
 import math
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -153,7 +154,7 @@ class Record:
     def schedule(self) -> Schedule:
         """Return what was measured, from the start of the first transfer."""
         workers = [worker for _, worker, *_ in self._transfers]
-        machines = [*self.machines, *dict.fromkeys(w for w in workers if w not in self.machines)]
+        machines = [*self.machines, *sorted({*workers} - {*self.machines}, key=_numbers_by_value)]
         place = {name: index for index, name in enumerate(machines)}
         zero = min((window.start for *_, window in self._transfers), default=0.0)
         ahead = clocks_ahead(self._computed)
@@ -167,6 +168,16 @@ class Record:
             rows.append(("compute", place[one.worker], -1, one.item, one.amount, start, end))
         rows.sort(key=lambda row: (row[5], row[6]))
         return Schedule.of_rows(machines, rows)
+
+
+def _numbers_by_value(name: str) -> list[tuple[int, str]]:
+    """Return a key that puts names in the order of the numbers in them.
+
+    >>> sorted(["w10", "w9", "a"], key=_numbers_by_value)
+    ['a', 'w9', 'w10']
+    """
+    parts = re.split(r"([0-9]+)", name)
+    return [(int(part) if part.isdecimal() else -1, part) for part in parts]
 
 
 def clocks_ahead(computed: Sequence[Computation]) -> dict[str, float]:

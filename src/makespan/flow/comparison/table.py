@@ -140,7 +140,8 @@ class Comparison(Compared):
 
 
 def _table(comparison: Comparison) -> Table:
-    rows = comparison.rows
+    """Return the rows; notes of the problem itself stand below them, once."""
+    rows, said = comparison.rows, getattr(comparison.problem, "notes", ())
     return Table.of(
         {
             "": ["*" if row.best else "" for row in rows],
@@ -149,7 +150,7 @@ def _table(comparison: Comparison) -> Table:
             comparison.objective: ["" if row.value is None else f"{row.value:.8g}" for row in rows],
             "gap": ["" if row.gap is None else f"{100 * row.gap:.2f} %" for row in rows],
             "time": ["" if row.runtime is None else f"{row.runtime:.3f} s" for row in rows],
-            "note": [shortened(row.note) for row in rows],
+            "note": ["" if row.note in said else shortened(row.note) for row in rows],
         }
     )
 

@@ -12,11 +12,10 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.picture import Diagram, Edges, Flags, Nodes
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.diagram.network import MOST_SHOWN, network_diagram
-from makespan.drawing.text import brief, percent, short
+from makespan.drawing.text import brief, percent, short, without_hashes
 from makespan.taskgraph.levels import colevels
 from makespan.taskgraph.model.network import Network
 from makespan.taskgraph.pictures.groups import (
-    HASH,
     dominant_sequence,
     first_rows,
     groups,
@@ -43,7 +42,7 @@ def graph(
     works: ``3, from 1, by 9, on 2 cores``.
     """
     dag = problem.dag
-    names = [HASH.sub("", name) for name in dag.names]
+    names = without_hashes(dag.names)
     size, added = dag.size, np.empty((0, 2), dtype=np.int64)
     if schedule is None:
         notes = [

@@ -20,7 +20,8 @@ CHART = "chart"  # the way of Gantt charts, for pictures beside them
 WAYS = ("type", "level", "path", "machine", "cluster")
 MOST_TYPES = 16
 MOST_NAMED = 100_000  # tasks up to which their names are looked through for types
-HASH = re.compile(r"-[0-9a-f]{8,}")  # what tells the keys of Dask collections apart
+HASH = re.compile(r"-[0-9a-f]{8}(?:(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]*)")
+"""What tells the keys of Dask collections apart, and those of delayed calls."""
 NUMBERS = re.compile(r"[-_.\s\[(]*(?:ID)?\d[\d.,_\s\])-]*$")  # what tells tasks of one type apart
 
 

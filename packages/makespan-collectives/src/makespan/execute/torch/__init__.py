@@ -1,7 +1,7 @@
 """Training on unlike ranks of PyTorch: shares of each batch, weighted gradients, planned sums.
 
 Measure a step, share the batch out, let gradients count by samples. Needs PyTorch:
-``pip install makespan[torch]``; it is imported when something here is first used.
+``makespan[torch]``; it is imported when something here is first used.
 """
 
 from __future__ import annotations
