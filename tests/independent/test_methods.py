@@ -26,7 +26,7 @@ HEURISTICS = (
 NAMES = (*HEURISTICS, "bin-completion", "arc-flow", "exact")
 UNLIKE = (
     "mct", "uniform-lpt", "min-min", "max-min", "sufferage", "simulated-annealing",
-    "lenstra-shmoys-tardos", "milp",
+    "lenstra-shmoys-tardos", "milp", "branch-and-bound",
 )  # fmt: skip
 
 PREEMPTIVE = ("mcnaughton", "level-algorithm", "lawler-labetoulle")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from makespan import IndependentTasks, ProblemError, check, lower_bound, methods, solve
+from makespan.flow.kinds import generate
 from makespan.independent.bounds import bounds
 from makespan.independent.file import read, write
 from makespan.independent.timing import scheduled
@@ -44,6 +45,8 @@ def test_nothing_false_is_claimed(seed: int) -> None:
         assert Fraction(result.lower_bound) <= least * (1 + CLOSE)
         if result.status == "optimal":
             assert Fraction(result.makespan) <= least * (1 + CLOSE)
+        if name == "branch-and-bound":
+            assert result.status == "optimal"
         if name in ("auto", "milp"):
             assert float(Fraction(result.makespan)) <= float(least) * (1 + 2e-6)
         if name == "lenstra-shmoys-tardos":
@@ -58,6 +61,30 @@ def test_whole_durations_are_proved() -> None:
         result = solve(problem)
         assert result.status == "optimal"
         assert Fraction(result.makespan) == least_makespan(problem)
+
+
+@pytest.mark.parametrize("environment", ["uniform", "unrelated"])
+def test_durations_without_a_unit_are_proved(environment: str, form: str) -> None:
+    """By branch and bound, plain and compiled: the plan is one of the shortest of all."""
+    for seed in range(4):
+        options = {"tasks": 7, "machines": 3, "environment": environment}
+        problem = generate("independent", seed=seed, options=options)
+        result = solve(problem, method="branch-and-bound")
+        assert result.status == "optimal"
+        assert math.isclose(result.makespan, least_makespan(problem), rel_tol=1e-12)
+        assert solve(problem).status == "optimal"
+
+
+def test_branch_and_bound_ends_by_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then nothing is proved, and the plan is that of before or a better one."""
+    from makespan.independent.methods import branch_and_bound
+
+    monkeypatch.setattr(branch_and_bound, "MOST", 1)
+    monkeypatch.setattr(branch_and_bound, "EACH", 5)
+    options = {"tasks": 12, "machines": 3, "environment": "unrelated"}
+    result = solve(generate("independent", seed=1, options=options), method="branch-and-bound")
+    assert result.status == "feasible"
+    assert check(result).ok
 
 
 @pytest.mark.parametrize(

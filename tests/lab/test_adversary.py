@@ -106,7 +106,7 @@ def test_a_search_goes_on_where_it_was_ended(tmp_path: Path) -> None:
             break
     assert part.ratio == whole.ratio
     assert part.story == whole.story
-    with pytest.raises(FileError, match="whose method is"):
+    with pytest.raises(FileError, match="its method is heft, not cpop"):
         adversary("cpop", GRAPHS, state=file, **asked)
     file.write_text("[]")
     with pytest.raises(FileError, match="not the file of a search"):
@@ -188,6 +188,44 @@ def test_mistakes_are_named_together() -> None:
         adversary("heft", [GRAPHS, Grid("independent")])
 
 
+@pytest.mark.parametrize("place", ["method", "against"])
+def test_a_method_that_applies_to_no_start_is_refused(place: str) -> None:
+    """With the reason, before anything is searched."""
+    start = Grid("independent", options={**SMALL["independent"], "environment": "uniform"})
+    asked: dict[str, Any] = {"method": "mct", "against": "optimum", place: "lpt"}
+    with pytest.raises(InputError, match=f"{place}: lpt applies to no start: it needs identical"):
+        adversary(asked.pop("method"), start, **asked)
+
+
+@pytest.mark.parametrize("environment", ["uniform", "unrelated"])
+def test_optima_on_machines_that_differ_are_proved(environment: str) -> None:
+    """Of the default problems: their durations have no common unit."""
+    start = Grid("independent", options={"tasks": 6, "environment": environment}, seeds=2)
+    found = adversary("min-min", start, chains=1, iterations=10, time_limit=None)
+    assert found.tried == 10
+    assert found.ratio is not None
+    assert found.ratio > 1
+
+
+def test_a_summary_of_a_method_that_is_optimal() -> None:
+    """One plan, which is its own reference; no list of changes that did nothing."""
+    start = Grid("partition", options=SMALL["partition"], seeds=2)
+    text = str(adversary("threshold", start, chains=1, iterations=5, time_limit=None))
+    assert text.count("optimal (threshold)") == 1
+    assert "no change made it worse" in text
+    assert "those that did most" not in text
+
+
+def test_notes_say_what_kept_a_search_from_more() -> None:
+    """Its limit; and numbers that are the same everywhere."""
+    tasks = makespan.IndependentTasks(2, [3.0, 3.0, 3.0])
+    found = adversary("lpt", tasks, chains=2, iterations=10**6, time_limit=0.01)
+    assert re.search("ended the search after [0-9,]+ of 2,000,000 problems", found.notes[0])
+    assert "give some a range" in found.notes[1]
+    ranges: dict[str, Any] = {"within": {"durations.*": (1, 9)}, "time_limit": None}
+    assert not adversary("lpt", tasks, chains=1, iterations=3, **ranges).notes
+
+
 def test_what_belongs_together_goes_together() -> None:
     """Lists of one length in a table, and what mentions a name."""
     network = {"machines": [{"name": "A"}, {"name": "B"}], "rate": [[1, 2], [3, 4]]}
@@ -244,6 +282,8 @@ def test_the_command_refuses_what_makes_no_sense(capsys: pytest.CaptureFixture[s
         (["adversary", "heft", "graph.json", "-O", "size=3"], "-O is for"),
         (["adversary", "hefty", "taskgraph"], "no method 'hefty'"),
         (["adversary", "heft", "nothing.json"], "neither a kind"),
+        (["adversary", "lpt", "independant"], "did you mean 'independent'?"),
+        (["adversary", "lpt", "independent", "taskgraph"], "independent is a kind"),
     ):
         assert run(arguments) == 2
         assert part in capsys.readouterr().err

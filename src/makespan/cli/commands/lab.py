@@ -94,6 +94,8 @@ def adversary_command(
     refuse_target(state, ".json")
     rng = seed or 0
     begin: Any = start if len(start) > 1 else start[0]
+    if len(start) > 1 and (kind := next((each for each in start if each in KINDS), None)):
+        raise click.UsageError(f"START is one kind, or files: {kind} is a kind")
     if begin in KINDS:
         begin = starts_of(begin, options, rng)
     elif options:
@@ -114,7 +116,8 @@ def adversary_command(
     if found.problem is not None:
         parameters.save_each(found, outputs, as_json)
     if found.interrupted:
-        click.echo("interrupted: this is the worst problem found so far", err=True)
+        more = f"; the same command goes on with {state}" if state else ""
+        click.echo(f"interrupted: this is the worst problem found so far{more}", err=True)
         return INTERRUPTED
     return DONE if found.problem is not None else NOTHING_FOUND
 

@@ -3,7 +3,7 @@
 AUTO = (
     *("mcnaughton", "level-algorithm", "mct", "lawler-labetoulle"),
     *("uniform-lpt", "min-min", "sufferage", "simulated-annealing"),
-    *("lenstra-shmoys-tardos", "milp", "lpt", "multifit"),
+    *("lenstra-shmoys-tardos", "milp", "branch-and-bound", "lpt", "multifit"),
     *("largest-differencing", "interchange", "subset-sum"),
     *("bin-completion", "arc-flow", "exact"),
 )

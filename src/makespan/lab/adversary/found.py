@@ -81,8 +81,10 @@ class Adversary(Displayable, HasFrame, Exportable):
         if self.result is None:
             return "\n".join([f"no problem found: {words}", *ending])
         lines = [f"ratio {self.ratio:.4g}: {words}", "", *self._turns()]
-        plans = {self.method: self.result, self.against: self.reference}
-        for name, plan in plans.items():
+        plans: list[tuple[str, Result | None]] = [(self.method, self.result)]
+        if self.reference is not self.result:  # what proves its own plan is its own reference
+            plans.append((self.against, self.reference))
+        for name, plan in plans:
             lines += [f"{name}: {summary(plan, most=8)}", ""] if plan is not None else []
         return "\n".join([*lines, *ending])
 
@@ -93,7 +95,16 @@ class Adversary(Displayable, HasFrame, Exportable):
         rises = [(new / old, old, new, text) for (text, new), old in steps if new > old * WORTH]
         least = sorted(rises, reverse=True)[:TOLD]
         lines = [f"  {o:.4g} → {n:.4g}  {t}" for r, o, n, t in rises if (r, o, n, t) in least]
+        if not lines:
+            return [self._without_rises(), ""]
         return [f"{counted(len(self.story), 'change')}; those that did most:", *lines, ""]
+
+    def _without_rises(self) -> str:
+        """Return what a summary says where no change made the ratio much greater."""
+        if not self.story:
+            return "no change made it worse than this start"
+        much = f"made the ratio more than {WORTH - 1:.1%} greater"
+        return f"{counted(len(self.story), 'change')}; none {much}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return what was found as data, but for the plans, which stand in files of their own."""

@@ -18,8 +18,8 @@ from makespan._version import __version__
 from makespan.core.errors import FileError, InputError, MethodError
 from makespan.core.inputs.files import PathLike, read_text, write_whole
 from makespan.core.inputs.rules import Mistakes, Rule, whole
-from makespan.core.inputs.suggest import suggesting
-from makespan.core.registry import find_method
+from makespan.core.inputs.suggest import did_you_mean, suggesting
+from makespan.core.registry import applicability, find_method
 from makespan.flow.files.files import problem_of
 from makespan.flow.kinds import KINDS
 from makespan.lab.adversary.chain import Annealing, State, Step
@@ -189,7 +189,7 @@ def adversary(
     mistakes.number("solve_limit", solve_limit, SECONDS)
     starts = _starts(start, mistakes, rng)
     duel = Duel(_named(method), _named(against), solve_limit, rng)
-    _refuse_unknown(duel, starts[0]["kind"], mistakes)
+    _refuse_unfit(duel, starts, mistakes)
     ranges = ranges_of(starts, within or {}, mistakes)
     mistakes.raise_if_any(InputError)
     annealing = Annealing(duel, ranges, tuple(starts), iterations, rng)
@@ -238,9 +238,10 @@ def _found(
         faults=tuple(tuple(fault) for each in states for fault in each.faults),  # type: ignore[misc]
         interrupted=interrupted,
     )
+    notes = _notes(annealing, states, interrupted)
     if worst.best is None or worst.start is None:
-        return replace(found, notes=(TOO_LARGE,) if UNPROVED in left_out else ())
-    document, story, notes = worst.best, worst.trail[: worst.turns], []
+        return replace(found, notes=(*notes, *([TOO_LARGE] if UNPROVED in left_out else [])))
+    document, story = worst.best, worst.trail[: worst.turns]
     if shrink is not None:
         shrinking = Shrinking(duel, annealing.ranges, document, worst.best_ratio, shrink)
         document, steps = shrinking.done()
@@ -264,6 +265,17 @@ def _found(
     )
 
 
+def _notes(annealing: Annealing, states: Sequence[State], interrupted: bool) -> list[str]:
+    """Return what kept the search from more: its limit, or numbers without a range."""
+    notes = []
+    done, asked = sum(each.steps for each in states), annealing.iterations * len(states)
+    if done < asked and not interrupted:
+        notes.append(f"the time limit ended the search after {done:,} of {asked:,} problems")
+    if not annealing.ranges.numbers:
+        notes.append("all numbers stay as in the start: give some a range (within)")
+    return notes
+
+
 def starts_of(kind: str, options: Mapping[str, Any], seed: int) -> Grid:
     """Return small random problems to begin with; ``options`` of the generator overrule."""
     small = SMALL.get(kind, {})
@@ -275,13 +287,15 @@ def _starts(start: Any, mistakes: Mistakes, seed: int) -> list[Document]:
     if isinstance(start, str) and start in KINDS:
         start = starts_of(start, {}, seed)
     if isinstance(start, str) and not Path(start).exists():
-        raise InputError(f"start: {start!r} is neither a kind ({', '.join(KINDS)}) nor a file")
+        hint = did_you_mean(start, KINDS)
+        raise InputError(f"start: {start!r} is neither a kind of problem nor a file{hint}")
     sources = sources_of(start, mistakes)
     mistakes.raise_if_any(InputError)
     documents = [document_of(each.problem()) for source in sources for each in source]
     kinds = sorted({each["kind"] for each in documents})
     if len(kinds) > 1:
         mistakes.add("start", f"holds problems of several kinds: {', '.join(kinds)}")
+        mistakes.raise_if_any(InputError)
     return documents
 
 
@@ -290,15 +304,20 @@ def _named(method: str | Named) -> Named:
     return name, dict(options)
 
 
-def _refuse_unknown(duel: Duel, kind: str, mistakes: Mistakes) -> None:
-    """Note names that are no method of the kind."""
+def _refuse_unfit(duel: Duel, starts: Sequence[Document], mistakes: Mistakes) -> None:
+    """Note names that are no method of the kind, and methods that apply to none of the starts."""
     known = {"method": ("auto",), "against": ("auto", OPTIMUM, BOUND)}
     for place, (name, _) in (("method", duel.method), ("against", duel.against)):
-        if name not in known[place]:
-            try:
-                find_method(kind, name)
-            except MethodError as error:
-                mistakes.add(place, str(error))
+        if name in known[place]:
+            continue
+        try:
+            method = find_method(starts[0]["kind"], name)
+        except MethodError as error:
+            mistakes.add(place, str(error))
+            continue
+        verdicts = [applicability(method, problem_of(start)) for start in starts]
+        if not any(verdict.applies for verdict in verdicts):
+            mistakes.add(place, f"{name} applies to no start: it {verdicts[0].reasons[0]}")
 
 
 def _kept(path: PathLike, asked: dict[str, Any]) -> list[State]:
@@ -309,10 +328,23 @@ def _kept(path: PathLike, asked: dict[str, Any]) -> list[State]:
         data = json.loads(read_text(path))
         before, states = data["search"], [State(**each) for each in data["chains"]]
     except (ValueError, KeyError, TypeError):
-        raise FileError(f"{path}: is there, and is not the file of a search") from None
+        raise FileError(
+            f"{path}: is not the file of a search; name a new file, which is written"
+        ) from None
     for key, value in json.loads(json.dumps(asked)).items():
         if before.get(key) != value:
             raise FileError(
-                f"{path}: is of a search whose {key} is {before.get(key)!r}, not {value!r}"
+                f"{path}: holds another search: its {key} is {_said(before.get(key))}, not "
+                f"{_said(value)}; ask for the same, or name another file"
             )
     return states
+
+
+def _said(value: Any) -> str:
+    """Return a part of what was asked as users write it."""
+    if isinstance(value, dict):
+        return ", ".join(f"{at}={low:g}:{high:g}" for at, (low, high) in value.items()) or "empty"
+    if isinstance(value, list):
+        name, options = value
+        return " ".join([name, *(f"{key}={each}" for key, each in options.items())])
+    return str(value)
