@@ -19,10 +19,8 @@ import numpy as np
 
 from benchmarks.table import Table
 from makespan.core.numeric.arrays import Floats
-from makespan.flow.prediction.calibration import calibrated
-from makespan.flow.prediction.prediction import SHARE
-from makespan.flow.prediction.replay import Engine, Overheads
-from makespan.flow.prediction.runs import engine_of, machines_of, read_run
+from makespan.flow.predict import SHARE, calibrated, engine_of, machines_of, read_run
+from makespan.flow.replay import Engine, Overheads
 
 NOISE, RUNS = 0.1, 50
 REPEAT = re.compile(r"-\d{3}$")  # what tells the repetitions of a configuration apart

@@ -136,7 +136,8 @@ class Workflow(DAGSchedulerInterface):  # type: ignore[misc]
         """Return a time that no order of the jobs can beat."""
         names = {job: job.output[0] for job in self.jobs}
         edges = [(names[need], names[job]) for job, needs in self.needs.items() for need in needs]
-        dag = Dag({name: job.seconds for job, name in names.items()}, edges)
+        work: dict[str, float] = {name: job.seconds for job, name in names.items()}
+        dag = Dag(work, edges)
         return lower_bound(TaskGraph(dag, Network([1.0] * cores))).value
 
 

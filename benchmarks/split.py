@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.table import Table
 from makespan import IndependentTasks, solve
-from makespan.flow.timings.splitting import split, split_by_speeds
+from makespan.flow.timings import split, split_by_speeds
 
 SUITES = 1_000
 NEAR = 0.01

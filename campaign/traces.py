@@ -12,7 +12,7 @@ from campaign.byte_level import changed
 from campaign.part import Defect, Part, Trial
 from campaign.reading import check_refusal
 from makespan import InputError
-from makespan.flow.prediction.runs import read_run
+from makespan.flow.predict import read_run
 from makespan.taskgraph.formats.traces import Trace
 
 FOLDER = corpus.FOLDER / "traces"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Protocol
@@ -12,6 +14,7 @@ import pytest
 
 from makespan import DivisibleLoad, Star, Worker, solve
 from makespan.core import kind
+from makespan.core.numeric.jit import MOST
 from makespan.execute.dealing import engine
 from makespan.flow.kinds import KINDS
 from tests.sources import PLACES
@@ -99,3 +102,75 @@ def test_no_group_is_repeated_possessively() -> None:
     repeated = re.compile(r"\)[*+?]\+")
     for path in (path for source in SOURCES for path in source.rglob("*.py")):
         assert not repeated.search(path.read_text("utf-8")), path
+
+
+COMPILED = {"kernel", "loop", "graph_loop", "part"}
+FORMS = {"form", "chosen", "compiled", "plain"}  # of a loop: what is then bound
+
+
+def _leaf(node: ast.AST) -> str:
+    """The last name of a reference; of ``loop.at(size)``, ``loop``."""
+    if isinstance(node, ast.Call):
+        return _leaf(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def _module(path: Path) -> str:
+    return path.parent.name if path.stem == "__init__" else path.stem
+
+
+def _is_compiled(node: ast.AST) -> bool:
+    decorators = getattr(node, "decorator_list", ())
+    names = (each.func if isinstance(each, ast.Call) else each for each in decorators)
+    return any(_leaf(name) in COMPILED for name in names)
+
+
+def _of_python(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield what the interpreter runs: all but the bodies of what is compiled."""
+    for node in ast.iter_child_nodes(tree):
+        if not _is_compiled(node):
+            yield node
+            yield from _of_python(node)
+
+
+def _held(node: ast.AST, loops: set[str]) -> Iterator[str]:
+    """Yield the names to which an assignment gives forms of loops."""
+    if isinstance(node, ast.Assign):
+        pairs = [(target, node.value) for target in node.targets]
+        for target, value in pairs:
+            if isinstance(target, ast.Tuple):
+                values = value.elts if isinstance(value, ast.Tuple) else [value]
+                pairs += zip(target.elts, values, strict=False)
+            else:
+                form = value.func if isinstance(value, ast.Call) else value
+                if getattr(form, "attr", "") in FORMS and _leaf(form.value) in loops:  # type: ignore[attr-defined]
+                    yield _leaf(target)
+
+
+def test_arguments_of_long_loops_are_bound_by_name() -> None:
+    """A swap of two columns of one type is not silent: Python hands over few by position."""
+    trees = {
+        path: ast.parse(path.read_text("utf-8"))
+        for source in SOURCES
+        for path in source.rglob("*.py")
+    }
+    long: dict[str, set[str]] = {}  # by file, the loops that are defined in it
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            wide = isinstance(node, ast.FunctionDef) and len(node.args.args) > MOST
+            if wide and _is_compiled(node):
+                long.setdefault(_module(path), set()).add(node.name)  # type: ignore[attr-defined]
+    assert len(set().union(*long.values())) > 30
+    for path, tree in trees.items():
+        loops = set(long.get(_module(path), ()))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                place = (node.module or "").rpartition(".")[2]
+                loops |= {each.name for each in node.names} & long.get(place, set())
+        own = list(_of_python(tree))
+        loops |= {name for node in own for name in _held(node, loops)}
+        for call in (node for node in own if isinstance(node, ast.Call)):
+            counted = [each for each in call.args if not isinstance(each, ast.Starred)]
+            said = f"{path}:{call.lineno}: {_leaf(call.func)} takes {len(call.args)} by position"
+            assert len(counted) <= MOST, said
+            assert counted == call.args or _leaf(call.func) not in loops, said

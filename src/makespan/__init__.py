@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from makespan._public import lazily, names_of
 from makespan._renderers import LoadedWhenUsed
 from makespan._version import __version__
-from makespan.core.renderers import register_renderers
+from makespan.core.display import register_renderers
 
 if TYPE_CHECKING:
     from makespan.core.costs import Affine as Affine, Convex as Convex, Price as Price
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from makespan.divisible.model.sources import Source as Source, Sources as Sources
     from makespan.divisible.model.tree import Tree as Tree, TreeNode as TreeNode
     from makespan.divisible.problem import DivisibleLoad as DivisibleLoad
-    from makespan.flow.bound import lower_bound as lower_bound
     from makespan.flow.check import check as check
     from makespan.flow.comparison.compare import compare as compare
     from makespan.flow.comparison.several import Comparisons as Comparisons
@@ -57,24 +56,23 @@ if TYPE_CHECKING:
     from makespan.flow.kinds import methods as methods
     from makespan.flow.microbatches import bubble as bubble, microbatches as microbatches
     from makespan.flow.plot import plot as plot
-    from makespan.flow.prediction.predict import predict as predict
-    from makespan.flow.prediction.prediction import Prediction as Prediction
+    from makespan.flow.predict import Prediction as Prediction, predict as predict
     from makespan.flow.result import Result as Result
     from makespan.flow.sensitivity import sensitivity as sensitivity
     from makespan.flow.simulate import simulate as simulate
-    from makespan.flow.solve import solve as solve
+    from makespan.flow.solve import lower_bound as lower_bound, solve as solve
     from makespan.independent.problem import IndependentTasks as IndependentTasks
     from makespan.lab.adversary.found import Adversary as Adversary
     from makespan.lab.adversary.search import adversary as adversary
     from makespan.lab.experiment import Experiment as Experiment
     from makespan.lab.instances import Grid as Grid
-    from makespan.lab.landscape.map import Landscape as Landscape, landscape as landscape
+    from makespan.lab.landscape import Landscape as Landscape, landscape as landscape
     from makespan.lab.overview import Overview as Overview, report as report
     from makespan.lab.record import Record as Record
     from makespan.lab.run import Results as Results, experiment as experiment, records as records
     from makespan.lab.statement import read_experiment as read_experiment
     from makespan.partition.problem import Partition as Partition
-    from makespan.pipeline.model.stages import Stage as Stage
+    from makespan.pipeline.model import Stage as Stage
     from makespan.pipeline.problem import Pipeline as Pipeline
     from makespan.reduction.problem import Reduction as Reduction
     from makespan.studio.notebook import board as board

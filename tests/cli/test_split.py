@@ -12,8 +12,7 @@ import pytest
 
 from makespan.cli.main import run
 from makespan.core.errors import InputError, MakespanError
-from makespan.flow.timings.readers import read
-from makespan.flow.timings.splitting import split, split_by_speeds, split_within, times_of, written
+from makespan.flow.timings import read, split, split_by_speeds, split_within, times_of, written
 
 JUNIT = """<?xml version="1.0"?>
 <testsuites><testsuite name="s">

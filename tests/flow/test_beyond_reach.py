@@ -174,7 +174,7 @@ def test_time_is_claimed() -> None:
 
 def test_start_ups_of_many_workers() -> None:
     """The bound of more than 200 workers is the least time at which the load fits, of a price."""
-    from makespan.divisible.rates.start_up import _least_ends_alone
+    from makespan.divisible.bounds import _least_ends_alone
 
     rng = np.random.default_rng(3)
     fixed, begun = rng.uniform(0.0, 3.0, (2, 300))

@@ -11,7 +11,7 @@ import pytest
 from makespan import IndependentTasks, check, solve
 from makespan.core.schedule import Activity, Schedule
 from makespan.independent.methods.lawler_labetoulle import shopped
-from makespan.independent.methods.level_algorithm import needed, worked_off
+from makespan.independent.methods.preemptive import needed, worked_off
 
 INF = math.inf
 

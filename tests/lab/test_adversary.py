@@ -18,7 +18,7 @@ from makespan.core.inputs.rules import Mistakes
 from makespan.core.registry import _REGISTER, register
 from makespan.core.solution import Solution
 from makespan.flow.kinds import KINDS, generate
-from makespan.lab.adversary.changes import changed
+from makespan.lab.adversary.changes import Range, changed, ranges_of
 from makespan.lab.adversary.document import (
     document_of,
     is_symmetric,
@@ -31,7 +31,6 @@ from makespan.lab.adversary.document import (
     shown,
     without,
 )
-from makespan.lab.adversary.ranges import Range, ranges_of
 
 SMALL: dict[str, dict[str, Any]] = {
     "divisible": {"workers": 3},

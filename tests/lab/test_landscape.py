@@ -14,9 +14,8 @@ from makespan import Dag, Experiment, FileError, Grid, InputError, Network, Task
 from makespan.cli.main import run
 from makespan.drawing.scatter import scatter_svg
 from makespan.flow.kinds import KINDS, generate
-from makespan.lab.landscape.features import features
-from makespan.lab.landscape.map import _regions
-from makespan.lab.landscape.places import problem_named
+from makespan.lab.features import features
+from makespan.lab.landscape import _regions, problem_named
 from makespan.lab.record import Record
 
 GRID = Grid("taskgraph", options={"size": [4, 8], "machines": [2, 3]}, seeds=3)

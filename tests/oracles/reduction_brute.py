@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan import Interconnect, Reduction
-from makespan.reduction.model.whole_times import as_fraction
+from makespan.reduction.model import as_fraction
 
 
 def notebook_search(

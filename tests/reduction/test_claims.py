@@ -13,7 +13,7 @@ import makespan
 from makespan import Reduction
 from makespan.reduction.bounding.growth import arrivals, last_arrival
 from makespan.reduction.bounds import bounds, grain
-from makespan.reduction.model.whole_times import common_unit, common_unit_of
+from makespan.reduction.model import common_unit, common_unit_of
 from makespan.reduction.sends import Sends
 from makespan.reduction.timing import in_order
 from tests.oracles import reduction_brute as oracle

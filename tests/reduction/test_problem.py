@@ -12,7 +12,7 @@ import pytest
 from makespan import ProblemError, Reduction
 from makespan.reduction import file
 from makespan.reduction.generate import generate
-from makespan.reduction.model.whole_times import common_unit
+from makespan.reduction.model import common_unit
 
 GOOD: dict[str, Any] = {"machines": 3, "segments": 2, "latency": 1, "transfer": 1, "reduce": 1}
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from makespan.studio.openapi import REFUSALS, REQUESTS
-from makespan.studio.requests import SaveRequest
+from makespan.studio.requests import REFUSALS, REQUESTS, SaveRequest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "studio.md").read_text()
 CALLS = re.findall(r"^curl .*?(?=^curl |^```)", PAGE, re.S | re.M)

@@ -187,7 +187,7 @@ class Programme:
         same rows and variables, entry for entry, with other numbers.
 
         The change of the Lagrangian at this optimum: the derivative where it is the only one; see
-        :class:`makespan.backends.one_sided.Sides`. Complexity: O(entries). Source: Milgrom and
+        :class:`makespan.backends.repeated.Sides`. Complexity: O(entries). Source: Milgrom and
         Segal 2002, theorem 5.
 
         >>> def priced(price):

@@ -195,6 +195,11 @@ def offers(room: Any, protocol: Any) -> bool:
     return isinstance(room, protocol)
 
 
+@cache
+def _room(kind: str, name: str) -> Any:
+    return import_module(f"makespan.{kind}.{name}")
+
+
 class _Entrance(Generic[Room]):
     """The room of its name, loaded when it is first entered."""
 
@@ -202,7 +207,7 @@ class _Entrance(Generic[Room]):
         self._name = name
 
     def __get__(self, kind: Kind, owner: type) -> Room:
-        return cast(Room, import_module(f"makespan.{kind.name}.{self._name}"))
+        return cast(Room, _room(kind.name, self._name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
-from makespan.core.display import Displayable, Table, counted
-from makespan.core.renderers import Axes, renderers
+from makespan.core.display import Axes, Displayable, Table, counted, renderers
 
 SHOWN = 20_000  # machines, tasks and edges up to which a notebook shows what a problem is made of
 DRAWN = 1_000  # and up to which it shows a picture

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from makespan.core.display import Displayable, HasFrame, Table, counted
+from makespan.core.display import Axes, Displayable, HasFrame, Table, counted, renderers
 from makespan.core.names import finder
-from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.renderers import Axes, renderers
+from makespan.core.numeric.arrays import SHORT, Floats, Integers
 
 
 class Activity(IntEnum):
@@ -220,7 +219,7 @@ class Schedule(Displayable, HasFrame):
     @property
     def makespan(self) -> float:
         """The time at which the last activity ends, 0 for an empty schedule."""
-        if self.parts:
+        if self.parts and len(self) >= SHORT:  # whose columns take memory
             return max(part.makespan for part in self.parts)
         return float(self.end.max()) if len(self) else 0.0
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from makespan.backends.answer import Answer, Verdict
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
@@ -61,8 +62,6 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
         value = spread_bound(problem.platform, problem.total, known)
         found += (Bound(value=value, name="spread tree", source=SPREAD),)
     if _has_start_up(problem, known):
-        from makespan.divisible.rates.start_up import start_up_bound
-
         value = start_up_bound(problem, max(bound.value for bound in found))
         found += (Bound(value=value, name="start-up", source=START_UP),)
     return found
@@ -134,3 +133,118 @@ def _of_programme(name: str, source: str, answer: Answer, second: float) -> tupl
     if answer.verdict is not Verdict.OPTIMAL:
         return ()
     return (Bound(value=answer.bound * second, name=name, source=source),)
+
+
+MAX_STAGGERED = 200  # workers up to which the order of first chunks is looked at: O(n^2)
+PRICES = 24
+ZOOMS = 3
+STEPS = 60
+
+
+def start_up_bound(problem: DivisibleLoad, at_least: float) -> float:
+    """Return a lower bound on the makespan of any plan with one port for the sends, seconds.
+
+    ``problem``: a star with a given master, a load, and one send at a time. ``at_least``: A lower
+    bound already known, positive.
+
+    In a plan that ends at T, let U be the workers used, the k-th of them to get its first chunk at
+    rank k. That chunk comes after k sends to k workers, which last at least P_k, the sum of the k
+    least C, and at least C_j + P_{k-1} for worker j. So the worker j of rank k computes x_j <= (T -
+    W_j - P_k)/w_j, and for the port sum_U (C_j + c_j x_j) <= T. For any price mu >= 0 of the port's
+    time, the load done is then at most
+
+        mu T + max over U and ranks of sum_U [v_j (T - W_j - P_k) - mu C_j],
+
+    v_j = max(0, 1 - mu c_j)/w_j, plus what the master computes. For a given U the ranks that
+    maximise it go by decreasing v_j, so a dynamic programme over the workers by decreasing v_j and
+    the number used so far finds the maximum. The same holds with C_j + P_{k-1} in place of P_k, and
+    the lesser of both maxima counts. The least T at which the load fits is a bound for every mu;
+    prices are searched on a grid that zooms in. With more than 200 workers the ranks are left out:
+    P_k becomes C_j. Complexity: O(n^2) a price and step, vectorised over the prices; O(n log n) a
+    price without ranks.
+    """
+    least_ends = _least_ends if len(problem.star) <= MAX_STAGGERED else _least_ends_alone
+    send = problem.star.send_per_unit
+    cheapest = float(send[send > 0].min(initial=np.inf))
+    low, high = 0.0, min(1e300, 1.0 / cheapest if cheapest < np.inf else 1.0)
+    best = at_least
+    for _ in range(ZOOMS):
+        prices = np.linspace(low, high, PRICES)
+        ends = least_ends(problem, prices, best)
+        place = int(np.argmax(ends))
+        best = max(best, float(ends[place]))
+        low, high = prices[max(0, place - 1)], prices[min(PRICES - 1, place + 1)]
+    return best * (1 - 1e-12 - len(send) * np.finfo(np.float64).eps)
+
+
+def _least_ends_alone(problem: DivisibleLoad, prices: Floats, least: float) -> Floats:
+    """Return for each price the least T at which the load fits without ranks.
+
+    The load done by T is mu T plus, for every machine, what it does from some time on at some
+    rate, or nothing. It is the most that any set of machines gives when all are counted from T = 0
+    on, so T is the least of the times that these sets need; by their times, each is a first few.
+    """
+    star, price = problem.star, prices[:, np.newaxis]
+    rate = np.maximum(0.0, 1.0 - price * star.send_per_unit) / star.compute_per_unit
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        since = star.compute_fixed + star.send_fixed + price * star.send_fixed / rate
+        if problem.master_computes:
+            own = star.master_cost
+            rate = np.insert(rate, 0, 1.0 / own.per_unit, axis=1)
+            since = np.insert(since, 0, own.fixed, axis=1)
+        since[rate == 0.0] = np.inf
+        order = np.argsort(since, axis=1)
+        rate, since = np.take_along_axis(rate, order, 1), np.take_along_axis(since, order, 1)
+        missed = np.cumsum(np.where(rate > 0.0, rate * since, 0.0), axis=1)
+        ends = (problem.total + missed) / (price + np.cumsum(rate, axis=1))
+        alone = problem.total / prices
+    return np.fmax(0.0, np.fmin(alone, np.fmin.reduce(ends, axis=1)))
+
+
+def _least_ends(problem: DivisibleLoad, prices: Floats, least: float) -> Floats:
+    """Return for each price the largest T found at which the load does not fit, by bisection."""
+    low = np.full(len(prices), least)
+    low[_most_load(problem, prices, low) >= problem.total] = 0.0
+    high = 2.0 * np.full(len(prices), least)
+    for _ in range(STEPS):
+        short = _most_load(problem, prices, high) < problem.total
+        if not short.any():
+            break
+        high[short] *= 2.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        short = _most_load(problem, prices, middle) < problem.total
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+        if np.all(high - low <= 1e-11 * high):
+            break
+    return low
+
+
+def _most_load(problem: DivisibleLoad, prices: Floats, end: Floats) -> Floats:
+    star = problem.star
+    price = prices[:, np.newaxis]
+    worth = np.maximum(0.0, 1.0 - price * star.send_per_unit) / star.compute_per_unit
+    paid = worth * (end[:, np.newaxis] - star.compute_fixed) - price * star.send_fixed
+    done = prices * end
+    if problem.master_computes:
+        own = star.master_cost
+        done = done + np.maximum(0.0, end - own.fixed) / own.per_unit
+    sums = np.concatenate([[0.0], np.cumsum(np.sort(star.send_fixed))])
+    by_all = _ranked(worth, paid, sums[1:])
+    by_own = _ranked(worth, paid - worth * star.send_fixed, sums[:-1])
+    return np.asarray(done + np.minimum(by_all, by_own))
+
+
+def _ranked(worth: Floats, paid: Floats, wait: Floats) -> Floats:
+    """Return the maximum over sets of workers and ranks of the sum of ``paid - worth * wait``."""
+    order = np.argsort(-worth, axis=1, kind="stable")
+    worth, paid = np.take_along_axis(worth, order, 1), np.take_along_axis(paid, order, 1)
+    count = worth.shape[1]
+    most = np.full((len(worth), count + 1), -np.inf)
+    most[:, 0] = 0.0
+    for place in range(count):
+        gain = paid[:, place, np.newaxis] - worth[:, place, np.newaxis] * wait[: place + 1]
+        used = most[:, : place + 1] + gain
+        np.maximum(most[:, 1 : place + 2], used, out=most[:, 1 : place + 2])
+    result: Floats = most.max(axis=1)
+    return result

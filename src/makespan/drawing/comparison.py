@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from makespan.core.display import Axes
 from makespan.core.picture import Role
-from makespan.core.renderers import Axes
 from makespan.drawing.colours import FAINT_INK, FILL, GRID, INK, LIMIT, PAPER
 from makespan.drawing.render import NARROW, Part
 from makespan.drawing.svg import Canvas

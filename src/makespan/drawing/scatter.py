@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from makespan.core.display import Axes
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.renderers import Axes
 from makespan.drawing.colours import CURVES, LIGHT, ON_PAGE
 from makespan.drawing.render import Part
 from makespan.drawing.svg import Canvas

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv
+from makespan.core.display import Axes, Displayable, Exportable, HasFrame, Table, as_csv
 from makespan.core.errors import ExecutionError
 from makespan.core.numeric.arrays import Floats
-from makespan.core.renderers import Axes
 from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.core.system.startup import optional
 from makespan.divisible.model.platform import Star

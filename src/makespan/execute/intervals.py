@@ -32,9 +32,8 @@ from makespan.core.inputs.suggest import suggesting
 from makespan.core.schedule import Schedule
 from makespan.execute.execution import Execution, WorkerShare
 from makespan.execute.pickles import pickled
-from makespan.execute.pools.executor import Executor
 from makespan.execute.pools.executors import Executors
-from makespan.execute.pools.map import dask_client
+from makespan.execute.pools.map import Executor, dask_client
 from makespan.flow.result import Result
 from makespan.flow.solve import solve
 from makespan.pipeline.mapping import Mapping, Values, mapping_of, values_of

@@ -10,7 +10,7 @@ import numpy as np
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.kind import Kind
 from makespan.core.names import Numbered
-from makespan.core.numeric.arrays import condensed
+from makespan.core.numeric.arrays import SHORT, condensed
 from makespan.core.problem import Problem
 from makespan.core.report import Report, Violation
 from makespan.core.schedule import WORDS, Schedule
@@ -77,7 +77,7 @@ def broken_rows(schedule: Schedule) -> list[Violation]:
 
 def _sound(schedule: Schedule) -> bool:
     """Whether the least and greatest entries show that no row is broken; takes no memory."""
-    if schedule.parts:
+    if schedule.parts and len(schedule) >= SHORT:  # whose columns take memory
         return all(map(_sound, schedule.parts))
     if not len(schedule):
         return True

@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
+from makespan.core.display import Axes
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.kind import HasAlternatives
 from makespan.core.picture import Diagram, Picture
 from makespan.core.problem import Problem, is_problem
-from makespan.core.renderers import Axes
 from makespan.core.schedule import Schedule
 from makespan.drawing.gantt.layout import MAX_ROWS
 from makespan.drawing.page.html import Chart, page

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from makespan.core.cached import cached_property
-from makespan.core.display import Displayable, HasFrame, Table
+from makespan.core.display import Axes, Displayable, HasFrame, Table, renderers
 from makespan.core.errors import InputError, one_line
 from makespan.core.problem import Problem
-from makespan.core.renderers import Axes, renderers
 from makespan.core.report import InvalidSchedule
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Objective, Status

@@ -12,8 +12,19 @@ from makespan.core.inputs.forms import (
     schema_of,
     validated,
 )
-from makespan.independent.model import CAPACITY, COUNT, LEAST, MOST, SIZE
-from makespan.independent.problem import DURATION, ENTRY, MACHINES, RELEASE, SPEED, IndependentTasks
+from makespan.independent.problem import (
+    CAPACITY,
+    COUNT,
+    DURATION,
+    ENTRY,
+    LEAST,
+    MACHINES,
+    MOST,
+    RELEASE,
+    SIZE,
+    SPEED,
+    IndependentTasks,
+)
 
 
 class Durations(Column):

@@ -16,7 +16,100 @@ from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers, equal_in
 from makespan.core.problem import Pictured
 from makespan.core.system.memory import claim
-from makespan.independent import model
+
+COUNT = whole("a number of tasks is", 0, 10**9)
+SIZE = Rule("a size is 0 or more units")
+CAPACITY = Rule("a capacity is 0 or more units", infinite=True)
+LEAST, MOST = "least", "most"
+
+
+def checked_counts(mistakes: Mistakes, counts: Any, machines: Any) -> Any:
+    """Return ``"equal"``, or a table of the limits that are stated; None where there are none."""
+    if counts is None or (isinstance(counts, str) and counts == "equal"):
+        return counts
+    if isinstance(counts, str):
+        mistakes.choice("counts", counts, ("equal",))
+        return None
+    told = counts if isinstance(counts, Mapping) else {MOST: counts}
+    found: dict[str, Any] = {}
+    for name, value in told.items():
+        place = f"counts.{name}" if isinstance(counts, Mapping) else "counts"
+        if name not in (LEAST, MOST):
+            mistakes.add("counts", f"unknown key {quoted(name)}; it has {LEAST!r} and {MOST!r}")
+        elif not np.iterable(value) or isinstance(value, (str, bytes)):
+            if mistakes.number(place, value, COUNT) >= 0:
+                found[name] = operator.index(value)  # type: ignore[arg-type]
+        else:
+            entries = value.tolist() if isinstance(value, np.ndarray) else list(value)
+            before = len(mistakes.found)
+            mistakes.column(lambda index, place=place: f"{place}[{index}]", entries, COUNT)  # type: ignore[misc]
+            if len(mistakes.found) == before and len(entries) != machines:
+                mistakes.add(
+                    place, f"has {len(entries)} entries; there are {quoted(machines)} machines"
+                )
+            found[name] = list(entries)
+    return found or None
+
+
+def check_counts(least: Integers, most: Integers, tasks: int, machines: Sequence[str]) -> None:
+    """Refuse limits that no plan can keep."""
+    claim(32.0 * len(machines), f"the limits of {len(machines):,} machines")
+    mistakes = Mistakes()
+    for machine in np.flatnonzero(least > most)[:1].tolist():
+        text = f"is {least[machine]} on {machines[machine]}, which may have {most[machine]}"
+        mistakes.add(f"counts.{LEAST}", text)
+    if int(least.sum()) > tasks:
+        mistakes.add(f"counts.{LEAST}", f"adds up to {least.sum()} tasks; there are {tasks}")
+    if int(most.sum()) < tasks:
+        mistakes.add(f"counts.{MOST}", f"adds up to {most.sum()} tasks; there are {tasks}")
+    mistakes.raise_if_any()
+
+
+def checked_capacity(mistakes: Mistakes, capacity: Any, machines: Any) -> Floats | None:
+    """Return the capacity of each machine as an array."""
+    if capacity is None:
+        return None
+    if not np.iterable(capacity) or isinstance(capacity, (str, bytes)):
+        value = mistakes.number("capacity", capacity, CAPACITY)
+        return None if mistakes else np.broadcast_to(np.float64(value), operator.index(machines))
+    room = checked_column(mistakes, "capacity", capacity, CAPACITY)
+    if not mistakes and len(room) != machines:
+        mistakes.add("capacity", f"has {len(room)} entries; there are {machines} machines")
+    room.flags.writeable = False
+    return room
+
+
+def check_sizes(
+    mistakes: Mistakes, tasks: int, sizes: Floats | None, capacity: Floats | None
+) -> None:
+    """Note sizes without a capacity, the other way round, and what can't fit."""
+    if sizes is None or capacity is None:
+        if sizes is not None or capacity is not None:
+            missing, given = ("capacity", "sizes") if capacity is None else ("sizes", "capacity")
+            mistakes.add(missing, f"is missing; {given} needs it")
+        return
+    if len(sizes) != tasks:
+        mistakes.add("sizes", f"has {len(sizes)} entries; there are {tasks} tasks")
+    greatest, total = float(capacity.max()), float(capacity.sum())
+    for task in np.flatnonzero(sizes > greatest)[:1].tolist():
+        text = f"{sizes[task]:g} is above {greatest:g}, the greatest capacity of a machine"
+        mistakes.add(f"sizes[{task}]", text)
+    if float(sizes.sum()) > total * (1 + 1e-9):
+        text = f"adds up to {total:g} on all machines; the sizes add up to {sizes.sum():g}"
+        mistakes.add("capacity", text)
+
+
+def checked_column(mistakes: Mistakes, place: str, values: Any, rule: Rule) -> Floats:
+    """Return a list of numbers as an array of its own; note every mistake."""
+    if isinstance(values, (str, bytes, Mapping)) or not np.iterable(values):
+        mistakes.add(place, f"{quoted(values)} is not a list of numbers; {rule.allowed}")
+        return np.empty(0)
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        mistakes.add(place, f"has {values.ndim} dimensions; it is one list of numbers")
+        return np.empty(0)
+    values = values if isinstance(values, np.ndarray) else list(values)
+    return np.array(mistakes.column(lambda index: f"{place}[{index}]", values, rule))
+
 
 Counts = Literal["equal"] | dict[str, int | list[int]]
 MAX_MACHINES = 10**9
@@ -119,7 +212,7 @@ class IndependentTasks(Pictured):
             names = list(durations) if names is None else names
             durations = list(durations.values())
         seconds = _checked_durations(mistakes, durations, machines)
-        rates = None if speeds is None else model.checked_column(mistakes, "speeds", speeds, SPEED)
+        rates = None if speeds is None else checked_column(mistakes, "speeds", speeds, SPEED)
         if rates is not None and not mistakes and len(rates) != machines:
             mistakes.add("speeds", f"has {len(rates)} entries; there are {machines} machines")
         called = _checked_names(mistakes, names, len(seconds))
@@ -134,13 +227,11 @@ class IndependentTasks(Pictured):
             mistakes.add("options", f"{quoted(options)} is not a table of name = value")
         if isinstance(sizes, Mapping):
             sizes = _by_task(mistakes, sizes, called, len(seconds), "sizes")
-        volumes = (
-            None if sizes is None else model.checked_column(mistakes, "sizes", sizes, model.SIZE)
-        )
-        room = model.checked_capacity(mistakes, capacity, machines)
-        counts = model.checked_counts(mistakes, counts, machines)
+        volumes = None if sizes is None else checked_column(mistakes, "sizes", sizes, SIZE)
+        room = checked_capacity(mistakes, capacity, machines)
+        counts = checked_counts(mistakes, counts, machines)
         if not mistakes:
-            model.check_sizes(mistakes, len(seconds), volumes, room)
+            check_sizes(mistakes, len(seconds), volumes, room)
             for name in (n for n, v in (("counts", counts), ("sizes", sizes)) if v is not None):
                 if preemptive or known is not None:
                     beside = "where tasks may be cut (preemptive = true)" if preemptive else ""
@@ -160,7 +251,7 @@ class IndependentTasks(Pictured):
         object.__setattr__(self, "names", called)
         object.__setattr__(self, "options", dict(options or {}))
         if isinstance(counts, dict):
-            model.check_counts(*self.count_limits, len(seconds), self.machines)
+            check_counts(*self.count_limits, len(seconds), self.machines)
 
     @property
     def tasks(self) -> Sequence[str]:
@@ -203,10 +294,10 @@ class IndependentTasks(Pictured):
         if isinstance(self.counts, dict):
             told = self.counts
         elif self.counts is not None:
-            told = {model.LEAST: tasks // machines, model.MOST: -(-tasks // machines)}
+            told = {LEAST: tasks // machines, MOST: -(-tasks // machines)}
         least, most = (
             np.broadcast_to(np.asarray(told.get(name, default), dtype=np.int64), machines)
-            for name, default in ((model.LEAST, 0), (model.MOST, tasks))
+            for name, default in ((LEAST, 0), (MOST, tasks))
         )
         return least, most
 
@@ -299,7 +390,7 @@ def _checked_release(mistakes: Mistakes, release: Any, tasks: int) -> Floats | N
             else None
         )
     before = len(mistakes.found)
-    column = model.checked_column(mistakes, "release", release, RELEASE)
+    column = checked_column(mistakes, "release", release, RELEASE)
     if not mistakes and len(column) != tasks:
         mistakes.add("release", f"has {len(column)} entries; there are {tasks} tasks")
     return column if len(mistakes.found) == before and column.any() else None
@@ -308,11 +399,11 @@ def _checked_release(mistakes: Mistakes, release: Any, tasks: int) -> Floats | N
 def _checked_durations(mistakes: Mistakes, durations: Any, machines: Any) -> Floats:
     """Return the durations as an array of their own, a table where they are; note every mistake."""
     if not _has_rows(durations):
-        return model.checked_column(mistakes, "durations", durations, DURATION)
+        return checked_column(mistakes, "durations", durations, DURATION)
     rows = []
     for index, row in enumerate(durations):
         place, before = f"durations[{index}]", len(mistakes.found)
-        entries = model.checked_column(mistakes, place, row, ENTRY)
+        entries = checked_column(mistakes, place, row, ENTRY)
         if len(mistakes.found) == before:
             if len(entries) != machines:
                 text = f"has {len(entries)} entries; there are {quoted(machines)} machines"

@@ -7,8 +7,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.sensitivity import Copied
-from makespan.independent.model import LEAST, MOST
-from makespan.independent.problem import IndependentTasks
+from makespan.independent.problem import LEAST, MOST, IndependentTasks
 
 
 def copies(

@@ -15,13 +15,12 @@ from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.problem import Problem
 from makespan.core.report import InvalidSchedule
 from makespan.core.solution import Status, relative_gap
-from makespan.flow.bound import lower_bound
 from makespan.flow.check import check
 from makespan.flow.files.files import as_dict, read_problem, read_result, save
 from makespan.flow.files.results import schedule_of
 from makespan.flow.result import Result
 from makespan.flow.serialize import as_json
-from makespan.flow.solve import solve
+from makespan.flow.solve import lower_bound, solve
 
 PROBLEM, PLAN, BOUND = "problem.json", "plan.json", "bound.json"
 CLOSE = 1e-9  # as a share: a plan is better by more than that

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.cached import cached_property
-from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv, counted
+from makespan.core.display import (
+    Displayable,
+    Exportable,
+    HasFrame,
+    Table,
+    as_csv,
+    counted,
+    renderers,
+)
 from makespan.core.errors import InputError
 from makespan.core.inputs.files import PathLike
 from makespan.core.inputs.rules import quoted
@@ -20,7 +28,6 @@ from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
 from makespan.core.picture import Curves
 from makespan.core.problem import assumed_machines
-from makespan.core.renderers import renderers
 from makespan.drawing.comparison import Profile, Ranking
 from makespan.drawing.render import WIDE
 from makespan.lab import statistics

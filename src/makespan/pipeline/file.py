@@ -25,7 +25,7 @@ from makespan.core.inputs.forms import (
 from makespan.core.names import Numbered
 from makespan.core.network.forms import InterconnectForm, links_entry
 from makespan.pipeline.formats import read_layers
-from makespan.pipeline.model.stages import COLUMNS, DATA, DURATION, MEMORY, WORK, Stage
+from makespan.pipeline.model import COLUMNS, DATA, DURATION, MEMORY, WORK, Stage
 from makespan.pipeline.problem import (
     BUDGET,
     CAPACITY,

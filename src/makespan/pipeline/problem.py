@@ -16,7 +16,7 @@ from makespan.core.network.interconnect import Interconnect
 from makespan.core.numeric.arrays import Floats, equal_in, frozen
 from makespan.core.problem import Pictured
 from makespan.core.system.memory import claim
-from makespan.pipeline.model.stages import DATA, Stage, Stages
+from makespan.pipeline.model import DATA, Stage, Stages
 
 OBJECTIVES = ("period", "latency", "makespan", "price", "pareto")
 ORDERS = ("free", "given")

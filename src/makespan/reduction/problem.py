@@ -14,9 +14,16 @@ from makespan.core.cached import cached_property
 from makespan.core.network.interconnect import Interconnect, Ports, Ways
 from makespan.core.numeric.arrays import Floats, Integers, equal_in
 from makespan.core.problem import Pictured
-from makespan.reduction.model import ROOT, Bools, Collective, Statement, links_of, statement_of
+from makespan.reduction.model import (
+    ROOT,
+    Bools,
+    Collective,
+    Statement,
+    common_unit_of,
+    links_of,
+    statement_of,
+)
 from makespan.reduction.model.validation import PER_BYTE, Validation
-from makespan.reduction.model.whole_times import common_unit_of
 
 __all__ = ["FIELDS", "ROOT", "Collective", "Order", "Reduction", "Times", "segment_name"]
 LARGEST_PARTS = 10**6

@@ -228,7 +228,7 @@ def schema(request: Mapping[str, Any], task: Task) -> Answer:
 
 def openapi(request: Mapping[str, Any], task: Task) -> Answer:
     """Return what this service answers, as OpenAPI says it."""
-    from makespan.studio.openapi import document
+    from makespan.studio.requests import document
 
     return found(document())
 

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from makespan.core.picture import Diagram, Edges, Groups, Nodes
-from makespan.drawing.diagram.draw import Sheet, diagram_svg
+from makespan.drawing.diagram.draw import MOST_EDGES, MOST_NODES, Sheet, diagram_svg, thinned
 from makespan.drawing.diagram.layers import layers_of
 from makespan.drawing.diagram.layout import lay_out
 from makespan.drawing.diagram.mpl import draw_on
-from makespan.drawing.diagram.thin import MOST_EDGES, MOST_NODES, thinned
 from tests.thorough import examples
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan import InputError
-from makespan.execute.dealing.expected import Ordered, ordered, size_that_explains
+from makespan.execute.dealing.history import Ordered, ordered, size_that_explains
 from makespan.execute.dealing.items import Items, Stream
 from tests.execute.dealing.engine import InProcess
 from tests.execute.dealing.virtual import Sleeps, dealt

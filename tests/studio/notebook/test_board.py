@@ -11,7 +11,7 @@ import pytest
 import makespan
 from makespan import Affine, Dag, DivisibleLoad, Network, Reduction, Star, Tree, TreeNode, Worker
 from makespan.flow.kinds import generate
-from makespan.studio.notebook.fitting import misfits
+from makespan.studio.notebook.widget import misfits
 
 TASKS = makespan.IndependentTasks(2, [3, 3, 2, 2, 2])
 anywidget = pytest.importorskip("anywidget")

@@ -14,8 +14,7 @@ from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.list_scheduling.free_times import Gaps
 from makespan.taskgraph.list_scheduling.insertion import Aim, _compiled, inserted_by_trial
-from makespan.taskgraph.methods.critical_path import cpop
-from makespan.taskgraph.methods.heft import optimistic_costs
+from makespan.taskgraph.methods.heft import cpop, optimistic_costs
 from tests.oracles.taskgraph_instances import MODELS, random_problem
 from tests.oracles.taskgraph_rules import broken_rule
 from tests.taskgraph.methods.test_published import CASES, dag_of

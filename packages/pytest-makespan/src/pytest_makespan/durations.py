@@ -90,10 +90,10 @@ class Durations:
     def read(self, path: str) -> None:
         """Read ``.test_durations`` of pytest-split, JUnit XML, or CSV with name and seconds."""
         from makespan.core.errors import InputError
-        from makespan.flow.timings import readers
+        from makespan.flow.timings import read
 
         try:
-            report = readers.read(Path(path).read_text("utf-8"))
+            report = read(Path(path).read_text("utf-8"))
         except (OSError, ValueError, InputError) as error:
             raise pytest.UsageError(f"--makespan-durations: {path}: {error}") from None
         for names, seconds in report.timings:

@@ -54,7 +54,7 @@ def command(
     makespan predict trace.txt --graph dag.dot --machines 4x48
     """
     from makespan.flow.files.files import PICTURES, refuse_target, save
-    from makespan.flow.prediction.predict import predict
+    from makespan.flow.predict import predict
 
     if plot is not None:
         refuse_target(plot, *PICTURES, source=trace)

@@ -54,7 +54,7 @@ def command(
     makespan split junit.xml --shards 4 --shard 1
     """
     from makespan.core.inputs.files import read_text
-    from makespan.flow.timings import readers, splitting
+    from makespan.flow.timings import read, split, split_by_speeds, split_within, times_of, written
 
     if [shards, within, speeds].count(None) != 2:
         raise InputError("--shards, --within, --speeds: exactly one of them is needed")
@@ -63,25 +63,25 @@ def command(
     most: Any = int(counts) if counts and counts.isdecimal() and len(counts) < 10 else counts
     text = read_text(times)
     with headed(times):
-        report = readers.read(text)
+        report = read(text)
     now = None
     if listed is not None:
         lines = (line.strip() for line in read_text(listed).splitlines())
         now = [line for line in lines if line]
-    seconds = splitting.times_of(report, by, now)
+    seconds = times_of(report, by, now)
     if shards is not None:
-        found = splitting.split(seconds, shards, most, startup)
+        found = split(seconds, shards, most, startup)
     elif speeds is not None:
-        found = splitting.split_by_speeds(seconds, _speeds(speeds), startup)
+        found = split_by_speeds(seconds, _speeds(speeds), startup)
     else:
-        found = splitting.split_within(seconds, within or 0.0, most, startup)
+        found = split_within(seconds, within or 0.0, most, startup)
     if shard is not None and shard > len(found.tests):
         raise InputError(f"--shard: {shard} is not allowed; there are {len(found.tests)}")
     total = None if price is None else found.price(price)
     if as_json:
         parameters.print_json({"format": SPLIT_FORMAT, **found.as_dict(), "price": total})
     elif shard is not None:
-        click.echo(splitting.written(found.tests[shard - 1], runner))
+        click.echo(written(found.tests[shard - 1], runner))
     else:
         rows = [f"{'shard':>5} {'tests':>6} {'seconds':>10}"]
         for index, (tests, taken) in enumerate(zip(found.tests, found.seconds, strict=True), 1):

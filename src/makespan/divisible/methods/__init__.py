@@ -22,6 +22,7 @@ SHARED = {
         *("equal-split", "proportional-split", "umr", "multi-installment-output"),
         *("self-scheduling", "guided", "factoring", "weighted-factoring", "rumr"),
     ),
+    "programmes": ("milp", "chunk-programme"),
     "return-orders": ("fifo", "lifo", "return-orders", "return-programme"),
     "round-robin": ("sends-first", "two-channels", "output-only"),
     "sources": ("source-flows", "source-programme", "source-search"),

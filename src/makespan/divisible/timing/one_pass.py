@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.numeric.arrays import Integers, constant, frozen, readonly
+from makespan.core.numeric.binding import bind, is_plain
 from makespan.core.numeric.jit import loop
 from makespan.core.schedule import COLUMNS, Activity, Schedule
 from makespan.divisible.model.plan import Plan
@@ -48,10 +49,12 @@ def single_round(
         "send_fixed": star.send_fixed, "compute_fixed": star.compute_fixed,
         "return_fixed": star.return_fixed, "release": star.release,
     }  # fmt: skip
-    columns = dict(zip(given, readonly(*given.values()), strict=True))
+    form = time_all.form(count)
+    if not is_plain(form):
+        given = dict(zip(given, readonly(*given.values()), strict=True))
     returning, returned = times_back
-    time_all.bind(
-        count, **columns, fixed=star.has_fixed_costs, released=released,
+    bind(
+        form, **given, fixed=star.has_fixed_costs, released=released,
         one_port=problem.ports == 1, sent=sent, began=began, ended=ended, returning=returning,
         returned=returned,
     )()  # fmt: skip
@@ -85,7 +88,9 @@ def _part(problem: DivisibleLoad, length: int, *columns: Any) -> Schedule:
     """Return rows of which some columns are one number throughout."""
     types = (np.int8, *3 * (np.int64,), *3 * (np.float64,))
     values: dict[str, Any] = {
-        name: frozen(column) if np.ndim(column) else constant(column, int(length), dtype)
+        name: frozen(column)
+        if isinstance(column, np.ndarray)
+        else constant(column, int(length), dtype)
         for name, column, dtype in zip(COLUMNS, columns, types, strict=True)
     }
     return Schedule(machines=problem.machines, **values)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from makespan.core.display import Axes
 from makespan.core.errors import InputError
 from makespan.core.numeric.arrays import Floats
 from makespan.core.picture import Curves, Line
-from makespan.core.renderers import Axes
 from makespan.core.schedule import Schedule
 from makespan.core.solution import gaps_in_words
 from makespan.drawing.colours import CURVES, LIGHT, ON_PAGE, fills, legend_of

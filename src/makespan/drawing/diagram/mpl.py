@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, Unpack
 
-from makespan.core.renderers import Axes
+from makespan.core.display import Axes
 from makespan.drawing.diagram.draw import Sheet, draw
 from makespan.drawing.svg import THICK, Font, Outline, Point, Rectangle, Stroke, rounded
 

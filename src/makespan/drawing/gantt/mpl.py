@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from makespan.core.display import Axes
 from makespan.core.picture import Picture
-from makespan.core.renderers import Axes
 from makespan.drawing.colours import FAINT_INK, GRID, IDLE, INK, LIMIT, PAPER, Paint, ink_on
 from makespan.drawing.diagram.mpl import ALIGN
 from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out

@@ -1,4 +1,7 @@
-"""A function over data on any pool: chunks dealt out by what each worker takes."""
+"""A function over data on any pool: chunks dealt out by what each worker takes.
+
+:class:`Executor` is the interface of ``concurrent.futures`` over any pool.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent import futures
+from concurrent.futures import Executor as Interface, Future
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from makespan.core.errors import InputError
@@ -18,6 +22,7 @@ from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import keywords_of
 from makespan.core.system.startup import optional
 from makespan.execute.arguments import for_function, items_of, number, parameters
+from makespan.execute.calls import Calls
 from makespan.execute.carry_out import Background, carried_out, in_order
 from makespan.execute.dealing.history import History
 from makespan.execute.dealing.rival import WORTH_MEASURING, OwnMap
@@ -29,7 +34,7 @@ from makespan.execute.pools.executors import Executors
 from makespan.execute.pools.processes import Processes
 from makespan.execute.pools.reception import Pool
 from makespan.execute.progress import Progress, teller
-from makespan.execute.remote import Call
+from makespan.execute.remote import Call, called
 
 DASK_ONLY = "workers", "priority", "calibration"
 REFUSED: dict[str, tuple[Any, str]] = {
@@ -299,3 +304,63 @@ def forget() -> None:
     """
     _LEARNT.clear()
     _KINDS.clear()
+
+
+Returned = TypeVar("Returned")
+
+
+class Executor(Interface):
+    """An executor of ``concurrent.futures`` on any pool, which deals calls out as ``map`` does.
+
+    Calls that take little go to workers many at a time, what a worker has not begun is given to
+    others, and a process of ours that dies is replaced. The workers are taken with the first call,
+    and kept until :meth:`shutdown`.
+
+    Parameters
+    ----------
+    on, resources, retries
+        As for :func:`makespan.execute.map`.
+
+    Raises
+    ------
+    InputError
+        With the first call, if there is no such pool.
+
+    >>> from makespan import execute
+    >>> with execute.Executor(on=2) as executor:      # doctest: +SKIP
+    ...     print(list(executor.map(pow, [2, 3], [5, 2])))
+    [32, 9]
+    """
+
+    def __init__(
+        self,
+        on: Any = None,
+        *,
+        resources: Mapping[str, float] | None = None,
+        retries: int | None = None,
+    ) -> None:
+        options: Any = {"resources": resources, "retries": retries}
+        self._calls = Calls(lambda inbox: prepared(called, (inbox,), on, False, {}, **options))
+        self._shutdown = False
+
+    def submit(self, fn: Callable[..., Returned], /, *args: Any, **kwargs: Any) -> Future[Returned]:
+        """Begin a call, and return its future."""
+        if self._shutdown:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        return self._calls.submit((partial, (partial(fn, **kwargs), *args)))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Begin nothing any more.
+
+        Parameters
+        ----------
+        wait
+            Whether to wait for what was submitted. If not, it is withdrawn.
+        cancel_futures
+            Whether to withdraw it in any case.
+        """
+        self._shutdown = True
+        if wait and not cancel_futures:
+            self._calls.wait()
+        else:
+            self._calls.stop()

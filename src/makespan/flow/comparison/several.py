@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from makespan.core.display import Table, counted
+from makespan.core.display import Axes, Table, counted
 from makespan.core.problem import NO_MACHINES, assumed_machines
-from makespan.core.renderers import Axes
 from makespan.drawing.comparison import Entry, Profile, Ranking, profile_svg, ranking_svg
 from makespan.drawing.page.tables import html_table, still_page
 from makespan.drawing.render import drawn, stacked_image

@@ -8,9 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv, counted
+from makespan.core.display import (
+    Axes,
+    Displayable,
+    Exportable,
+    HasFrame,
+    Table,
+    as_csv,
+    counted,
+    renderers,
+)
 from makespan.core.problem import Problem
-from makespan.core.renderers import Axes, renderers
 from makespan.drawing.text import shortened
 from makespan.flow.result import Result
 from makespan.flow.serialize import as_json

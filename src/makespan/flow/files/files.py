@@ -276,7 +276,7 @@ def file_of(
     if any(value not in (None, False) for value in asked.values()):
         raise InputError(f"{', '.join(asked)}: are for pictures; {suffix} is none")
     if suffix == documents.ARRAYS:
-        from makespan.flow.files.arrays import packed
+        from makespan.flow.files.documents import packed
 
         return packed(as_dict(thing, columns=True))
     return as_text(thing, suffix, path)

@@ -12,8 +12,10 @@ AUTO = (
 SHARED = {
     "capacities": ("bin-completion", "arc-flow"),
     "completion-times": ("mct", "uniform-lpt", "min-min", "max-min", "sufferage"),
+    "identical-machines": ("largest-differencing", "multifit"),
     "list-scheduling": ("list-scheduling", "lpt"),
     "pairs-of-machines": ("interchange", "subset-sum"),
+    "preemptive": ("level-algorithm", "mcnaughton"),
     "programmes": ("milp", "lenstra-shmoys-tardos"),
 }
 """Files of methods that are alike."""

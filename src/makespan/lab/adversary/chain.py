@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.lab.adversary.changes import changed, problem_in
+from makespan.lab.adversary.changes import Ranges, changed, fitted, problem_in
 from makespan.lab.adversary.document import Document
 from makespan.lab.adversary.duel import Duel
-from makespan.lab.adversary.ranges import Ranges, fitted
 
 HOT, COLD = (0.03, 0.3), 0.003  # temperatures, in logarithms of ratios: every other chain is hotter
 MOST_FAULTS = 5

@@ -1,4 +1,4 @@
-"""Method → the problem on which it does worst."""
+"""Method → the problem on which it does worst, and a smaller one that is as bad."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from makespan._version import __version__
 from makespan.core.errors import FileError, InputError, MethodError
@@ -20,13 +22,70 @@ from makespan.core.inputs.suggest import did_you_mean, suggesting
 from makespan.core.registry import applicability, find_method
 from makespan.flow.files.files import problem_of
 from makespan.flow.kinds import KINDS
-from makespan.lab.adversary.chain import Annealing, State
-from makespan.lab.adversary.document import Document, document_of
+from makespan.lab.adversary.chain import Annealing, State, Step
+from makespan.lab.adversary.changes import (
+    Proposal,
+    Ranges,
+    problem_in,
+    ranges_of,
+    resizings,
+    with_number,
+)
+from makespan.lab.adversary.document import Document, document_of, lists, numbers, pattern, shown
 from makespan.lab.adversary.duel import BOUND, OPTIMUM, UNPROVED, Duel, Named
 from makespan.lab.adversary.found import Adversary
-from makespan.lab.adversary.minimal import Shrinking
-from makespan.lab.adversary.ranges import ranges_of
 from makespan.lab.instances import Grid, Instances, sources_of
+
+KEPT = 0.99  # of the logarithm of the ratio
+
+
+class Shrinking:
+    """Takes elements away and shortens numbers while the ratio stays (delta debugging)."""
+
+    def __init__(
+        self, duel: Duel, ranges: Ranges, document: Document, ratio: float, deadline: float
+    ) -> None:
+        self.duel, self.ranges, self.document, self.deadline = duel, ranges, document, deadline
+        self.least = ratio**KEPT
+        self.steps: list[Step] = []
+
+    def done(self) -> tuple[Document, list[Step]]:
+        """Return the smallest problem found, and what was done."""
+        while self._kept(self._smaller()) or self._kept(self._shorter()):
+            pass
+        return self.document, self.steps
+
+    def _kept(self, proposals: Iterator[Proposal]) -> bool:
+        """Take the first proposal that is as bad; False where none is, or time is up."""
+        for text, proposal in proposals:
+            if time.monotonic() > self.deadline:
+                return False
+            problem = problem_in(proposal)
+            ratio = None if problem is None else self.duel.fought(problem).ratio
+            if ratio is not None and ratio >= self.least:
+                self.document = proposal
+                self.steps.append((text, ratio))
+                return True
+        return False
+
+    def _smaller(self) -> Iterator[Proposal]:
+        """Yield documents with an element less, of the longest lists first."""
+        rng = np.random.default_rng(0)  # nothing is drawn where elements go
+        for path, value in sorted(lists(self.document), key=lambda each: -len(each[1])):
+            if len(value) > self.ranges.least.get(pattern(path), 0):
+                for index in reversed(range(len(value))):
+                    yield from resizings(self.document, path, index, self.ranges, rng, more=False)
+
+    def _shorter(self) -> Iterator[Proposal]:
+        """Yield documents with a number that has fewer digits."""
+        for path, value in numbers(self.document):
+            allowed = self.ranges.numbers.get(pattern(path))
+            for digits in (1, 2) if allowed is not None else ():
+                new = float(f"{value:.{digits}g}")
+                if new != value and allowed is not None and allowed.low <= new <= allowed.high:
+                    text = f"{shown(self.document, path)}: {value:.6g} → {new:.6g}"
+                    yield text, with_number(self.document, path, int(new) if allowed.whole else new)
+
 
 Where = Callable[..., Iterable[State]]
 """``map``, or one like it."""

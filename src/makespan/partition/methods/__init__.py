@@ -3,6 +3,7 @@
 AUTO = ("monotone", "threshold", "total", "lexicographic", "pareto", "any-plan")
 """What ``auto`` tries in turn."""
 SHARED = {
+    "monotone": ("any-plan", "monotone"),
     "published": ("dynamic-programming", "marin", "olar"),
     "sums": ("lexicographic", "pareto", "total"),
 }

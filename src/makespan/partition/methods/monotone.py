@@ -1,5 +1,6 @@
-"""Least makespan for costs that never fall: no table is needed."""
+"""Costs that never fall need no table: the least makespan; of any costs, some plan quickly."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -7,12 +8,13 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import register
-from makespan.core.solution import Solution
+from makespan.core.solution import Objective, Solution
 from makespan.partition.model.curves import Curves
 from makespan.partition.needs import LEAST_MAKESPAN, LEXICOGRAPHIC, MONOTONE
-from makespan.partition.plan import no_count, no_plan, out_of_reach
+from makespan.partition.plan import NOT_LOOKED_AT, no_count, no_plan, out_of_reach
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.inverse import Threshold, greatest, least_threshold, lexicographic
+from makespan.partition.threshold.target import quick_plan
 from makespan.partition.timing import timed
 
 NEVER_FALL = "costs never fall, as affine costs do not and curves are declared not to"
@@ -101,3 +103,33 @@ def _of_table(problem: Partition) -> Callable[[Integers], Floats]:
         return found
 
     return costs
+
+
+NOTHING_PROVED = "this is any feasible plan; no better plan was searched for"
+
+
+@register(
+    complexity="O(table) for each of about ten thresholds; of functions, as monotone",
+    source="common practice: the largest step that is not too much, at growing thresholds",
+)
+def any_plan(problem: Partition, control: Control) -> Solution:
+    """Some plan with a low makespan whatever the objective, in little time and memory.
+
+    Where it meets a bound it is optimal, but not the preferred of such plans.
+    """
+    notes = (
+        (NOTHING_PROVED, NOT_LOOKED_AT) if problem.objective == "makespan" else (NOTHING_PROVED,)
+    )
+    if not isinstance(problem.costs, Curves):
+        return quick_plan(problem, None, None, notes)
+    found = threshold_of(problem, control)
+    if isinstance(found, str):
+        return Solution(schedule=None)
+    least, amounts = found
+    if problem.deadline is not None and least.value > problem.deadline:
+        return Solution(schedule=None)
+    objective = None
+    if problem.objective == "total":
+        value = math.fsum(problem.costs_of(amounts).tolist())
+        objective = Objective(name="total", value=value)
+    return Solution(schedule=timed(problem, amounts), notes=notes, objective=objective)

@@ -14,7 +14,6 @@ from makespan.core.solution import Objective, Solution
 from makespan.core.steps import Step, number
 from makespan.core.system.memory import claim
 from makespan.partition import needs
-from makespan.partition.least_sum.plan import plan_for_target
 from makespan.partition.least_sum.search import relaxation_at
 from makespan.partition.model.allowed_counts import Allowed
 from makespan.partition.model.table import Flags
@@ -22,7 +21,7 @@ from makespan.partition.plan import NOT_LOOKED_AT, no_count, no_plan, out_of_rea
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.search import LARGEST
 from makespan.partition.threshold.sums import Expired, Sums
-from makespan.partition.threshold.target import Target, cap_of
+from makespan.partition.threshold.target import Target, cap_of, plan_for_target
 from makespan.partition.timing import timed
 
 NOT_CONVEX = "the costs grow more slowly somewhere by less than rounding, and that matters"

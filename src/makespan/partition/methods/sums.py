@@ -13,7 +13,6 @@ from makespan.partition.least_sum.front import (
     front,
     time_then_energy,
 )
-from makespan.partition.least_sum.plan import late_plan, objective_of, plan_for_target
 from makespan.partition.least_sum.search import LATE, LeastSum, least_sum
 from makespan.partition.model.allowed_counts import Allowed
 from makespan.partition.needs import A_FRONT, A_PAIR, LEAST_SUM, NO_OTHER_PREFERENCE
@@ -21,7 +20,7 @@ from makespan.partition.plan import plan
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.search import value_of
 from makespan.partition.threshold.sums import Expired, Sums
-from makespan.partition.threshold.target import Target
+from makespan.partition.threshold.target import Target, late_plan, objective_of, plan_for_target
 
 Find = Callable[[Allowed, Sums, int, int, Control], LeastSum | None]
 """From choices, their sums, tasks, the greatest cost allowed (bits) and the control to a plan."""

@@ -10,7 +10,6 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
-from makespan.partition.least_sum.plan import plan_for_target
 from makespan.partition.least_sum.search import LATE, least_sum
 from makespan.partition.model.allowed_counts import Allowed
 from makespan.partition.needs import LEAST_MAKESPAN
@@ -18,7 +17,7 @@ from makespan.partition.plan import plan
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.search import least_feasible
 from makespan.partition.threshold.sums import Ends, Expired, Sums, added_sums
-from makespan.partition.threshold.target import Target
+from makespan.partition.threshold.target import Target, plan_for_target
 
 
 @register(

@@ -3,5 +3,8 @@
 AUTO = ("chains-to-chains", "best-fit", "local-search", "dynamic-programming", "deal")
 """What ``auto`` tries in turn."""
 
-SHARED = {"proportional": ("equal", "memory-proportional")}
+SHARED = {
+    "exact": ("chains-to-chains", "dynamic-programming"),
+    "first-mappings": ("best-fit", "equal", "memory-proportional", "splitting"),
+}
 """Files of methods that are alike."""

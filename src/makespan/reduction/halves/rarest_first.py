@@ -19,14 +19,15 @@ from makespan.reduction.halves.closed_forms import direct
 from makespan.reduction.halves.shortest_paths import quickest_ways, shortest_paths, without_idle
 from makespan.reduction.halves.trees import ALONG, chain
 from makespan.reduction.heuristics.annealing import Annealing
-from makespan.reduction.heuristics.rarest_first import Ways, broadcast_rarest_first
-from makespan.reduction.heuristics.rarest_first_phases import (
+from makespan.reduction.heuristics.rarest_first import (
     FARTHEST,
     IN_TIME,
     NEEDIEST,
     NOT_TWICE,
     PATIENT,
     RELEASE_FIRST,
+    Ways,
+    broadcast_rarest_first,
 )
 from makespan.reduction.heuristics.symmetry import (
     Plan,

@@ -1,9 +1,12 @@
-"""The widget: what a person places in the browser becomes a result here."""
+"""The widget: what a person places in the browser becomes a result here.
+
+A problem fits its board if its transfers follow from what computes where and when.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -25,10 +28,53 @@ from makespan.flow.plot import chart
 from makespan.flow.result import Result
 from makespan.flow.serialize import as_json
 from makespan.flow.solve import refereed
-from makespan.studio.notebook.fitting import misfits
 from makespan.studio.orders import Order, Task
 from makespan.studio.page import OWN_START
 from makespan.studio.worker import answered
+
+MOST = 200  # tasks, machines or segments that a person can place
+Test = tuple[str, Callable[[Any], bool], str]
+UNFIT: Mapping[str, tuple[Test, ...]] = {
+    "taskgraph": (
+        ("columns", lambda p: "columns" in p, f"more than {MOST} tasks are not placed by hand"),
+        ("network", lambda p: bool(set(p["network"]) - {"machines", "rate", "topology"}) or
+         p["network"].get("topology", "complete") != "complete" or
+         isinstance(p["network"].get("rate"), list),
+         "transfers are filled in where all pairs of machines have links of one rate"),
+        ("contention", lambda p: p.get("contention", "none") != "none",
+         "transfers are filled in where they don't wait for one another"),
+    ),
+    "divisible": (
+        ("platform", lambda p: "workers" not in p["platform"] or
+         any("return" in each for each in p["platform"]["workers"]),
+         "loads are placed on the workers of a star or a bus, without results"),
+        ("rounds", lambda p: p.get("rounds", 1) != 1 or "load" not in p,
+         "a given load is placed, in one round"),
+    ),
+    "reduction": (
+        ("network", lambda p: "network" in p or "transfer" not in p or
+         not isinstance(p["segments"], int),
+         "messages of given segments are placed where each pair of machines has a link"),
+    ),
+    "pipeline": (("kind", lambda _: True, "pipelines are not placed by hand"),),
+}  # fmt: skip
+"""By kind: a place, whether what a file has there does not fit, and why."""
+
+
+def misfits(stated: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return why a problem, as files have it, does not fit a board, each with its place.
+
+    >>> misfits({"kind": "independent", "machines": 300, "durations": [1.0]})
+    [('machines', '300 are more than 200, the most that are placed by hand')]
+    """
+    found = [(place, why) for place, test, why in UNFIT.get(stated["kind"], ()) if test(stated)]
+    for name in ("tasks", "durations", "resources", "machines", "segments"):
+        many = stated.get(name, 0)
+        count = len(many) if isinstance(many, list) else many
+        if isinstance(count, int) and count > MOST and stated["kind"] != "partition":
+            found.append((name, f"{count} are more than {MOST}, the most that are placed by hand"))
+    return found
+
 
 STUDIO = (
     *("past.js", "state.js", "fields.js", "tasks.js", "placing.js", "sketch.js", "given.js"),

@@ -25,7 +25,6 @@ from makespan.taskgraph.problem import TaskGraph
 
 ZEROS = 20  # edges up to which a size of 0 is written, too
 LABELLED = 400  # edges up to which their sizes are written, where there is room
-NO_DETAILS: Mapping[str, Any] = {}
 
 
 def graph(

@@ -1,33 +1,104 @@
-"""Rows of experiments → a map of their instances: what they are like, and who is best where."""
+"""Rows of experiments → a map of their instances: what they are like, and who is best where.
+
+The name of an instance leads to its problem; what a search for adversaries found does, too.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from makespan.core.display import Displayable, Exportable, HasFrame, Table, as_csv, counted
 from makespan.core.errors import InputError
-from makespan.core.inputs.files import PathLike
+from makespan.core.inputs.files import PathLike, read_text
 from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.problem import Problem
+from makespan.core.problem import Problem, is_problem
 from makespan.drawing.page.tables import html_table, still_page
 from makespan.drawing.render import stacked_image
 from makespan.drawing.scatter import Scatter, frame_of, scatter_svg
 from makespan.drawing.svg import escaped
 from makespan.drawing.text import percent
+from makespan.flow.files.files import problem_of, read_problem
+from makespan.flow.kinds import KINDS, generate
 from makespan.lab.adversary.found import Adversary
+from makespan.lab.adversary.search import FORMAT as FOUND
+from makespan.lab.features import features
 from makespan.lab.journal import read_records
-from makespan.lab.landscape.features import features
-from makespan.lab.landscape.places import corners_of, problem_named
 from makespan.lab.record import Record
 from makespan.lab.statistics import Rows, rows_of
+
+OPTION = re.compile(r" (?=[A-Za-z_]\w*=)")
+
+
+def problem_named(name: str, given: Mapping[str, Any], folder: Path) -> Problem:
+    """Return the problem that a table calls by a name: given, generated, or a file.
+
+    Files are looked for from here, then from the ``folder`` of the table. Raises InputError where
+    there is none.
+
+    >>> problem_named("independent machines=3 tasks=4 seed=1", {}, Path()).machines[2]
+    'M3'
+    """
+    if name in given:
+        found = given[name]
+        return found if is_problem(found) else read_problem(found)
+    kind, *options = OPTION.split(name)
+    if kind in KINDS and options and options[-1].startswith("seed="):
+        pairs = (option.partition("=")[::2] for option in options)
+        *asked, (_, seed) = ((key, _value(text)) for key, text in pairs)
+        return generate(kind, seed=seed, options=dict(asked))
+    parts = {key: _value(text) for key, _, text in (each.partition("=") for each in options)}
+    path = next((each for each in (Path(kind), folder / kind) if each.is_file()), None)
+    if path is None:
+        raise InputError(
+            f"{name}: there is no such file, and it is not the name of a generated one"
+        )
+    return read_problem(path, **parts)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def corners_of(given: PathLike | Problem | Adversary) -> Iterator[tuple[str, Problem]]:
+    """Yield what stands out, with a label: a problem, what a search found, that in a file, or the
+    worst of each chain where the file is the state of a search. Raises InputError where a file is
+    neither.
+    """
+    if isinstance(given, Adversary):
+        if given.problem is not None:
+            yield f"{given.method} {given.ratio:.3g}", given.problem
+        return
+    if not isinstance(given, (str, Path)):
+        yield "given", cast("Problem", given)
+        return
+    data = None
+    if Path(given).suffix.lower() == ".json":
+        with suppress(ValueError):  # which the reader of problems tells
+            data = json.loads(read_text(given))
+    if not isinstance(data, dict) or data.get("format") != FOUND:
+        yield Path(given).stem, read_problem(given)
+        return
+    for chain in data["chains"]:
+        if chain["best"] is not None:
+            yield (
+                f"{data['search']['method'][0]} {chain['best_ratio']:.3g}",
+                problem_of(chain["best"]),
+            )
+
 
 FORMAT = "makespan.landscape/1"
 LEAST = 3  # instances that make a map

@@ -1,4 +1,4 @@
-"""The optimum: labels of the first stages, for any objective and limits."""
+"""The optimum: parametric search on identical machines; labels of the first stages on any."""
 
 from dataclasses import replace
 
@@ -8,12 +8,55 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution, front_in_words
 from makespan.pipeline.bounds import period_bounds
+from makespan.pipeline.chains import chains
 from makespan.pipeline.construction import Best, known_mapping, solution_of
 from makespan.pipeline.labels import STRICTLY, Aim, behind, covering, searched, visiting
 from makespan.pipeline.mapping import Mapping, values_of
-from makespan.pipeline.needs import FEW_MACHINES, MOST_STATES, ONE_EACH, entries
+from makespan.pipeline.needs import (
+    ALIKE,
+    FEW_MACHINES,
+    MOST_STATES,
+    NO_TURNS,
+    ONE_EACH,
+    PERIOD_ONLY,
+    entries,
+)
 from makespan.pipeline.problem import Pipeline
 from makespan.pipeline.state_space import Costs
+
+
+@register(
+    needs=(ALIKE, PERIOD_ONLY, NO_TURNS, ONE_EACH),
+    proves="the longest intervals within a period cover most stages, and no shorter one lets any "
+    "of them grow",
+    complexity="O(m log n) a probe, a few dozen probes; O(n) each where transfers matter",
+    source="Pınar and Aykanat 2004",
+)
+def chains_to_chains(problem: Pipeline, control: Control) -> Solution:
+    """The least period on identical machines, proved, for millions of stages."""
+    stages, capacity = problem.stages, float(problem.memory[0])
+    if stages.durations is None:
+        seconds = stages.work / problem.speeds[0]
+    else:
+        seconds = stages.durations[:, 0]
+    if not np.isfinite(seconds).all():
+        return Solution(schedule=None, infeasible="a stage can run on no machine")
+    work, held = (np.concatenate([[0.0], np.cumsum(column)]) for column in (seconds, problem.held))
+    machines = min(len(problem.machines), len(stages))
+    per_unit = float(problem.per_unit[0, 1]) if len(problem.machines) > 1 else 0.0
+    transfer = problem.moved * per_unit
+    low = max(bound.value for bound in period_bounds(problem))
+    room = capacity * (1 + 1e-12)
+    found = chains(work, held, room, machines, transfer, low * (1 - 1e-12))
+    best = None if found is None else found[1]
+    if held[-1] <= room and (found is None or work[-1] <= found[0]):
+        best = [0, len(stages)]  # alone, it has nothing to hand over
+    if best is None:
+        return Solution(
+            schedule=None, infeasible="no interval mapping keeps within the machines' memory"
+        )
+    return solution_of(problem, Mapping.of(best, range(len(best) - 1)), optimal=True)
+
 
 CLOSE = 1e-6  # the relative distance of bounds from which only the value itself is tried
 NEARLY = 0.981  # the share of the best value to be undercut first: if nothing does, that bounds

@@ -11,11 +11,10 @@ import pytest
 
 from makespan import Dag, InputError, Network, check, predict, read_result, save
 from makespan.cli.main import run
-from makespan.flow.prediction.calibration import calibrated
-from makespan.flow.prediction.replay import Engine, Overheads
-from makespan.flow.prediction.runs import read_run
+from makespan.flow.predict import calibrated, read_run
+from makespan.flow.replay import Engine, Overheads
 
-TRACES = Path(__file__).parents[3] / "campaign" / "corpus" / "traces"
+TRACES = Path(__file__).parents[2] / "campaign" / "corpus" / "traces"
 NINJA, NEXTFLOW, WORKFLOW = (
     TRACES / each for each in ("ninja_log.txt", "nextflow.txt", "workflow.json")
 )

@@ -1,8 +1,9 @@
-"""Rates of a plan: dual values of the programme that sizes it, its decisions fixed.
+"""What if costs change, or there is one worker more: rates of a plan, and problems with a copy.
 
-On a star and of several sources that is the programme of the plan's sequence. Every number of the
-problem stands linearly in its rows and limits; so a step of one number, with everything else in
-place, gives the change of the optimum by the dual values of that side.
+Rates are dual values of the programme that sizes a plan, its decisions fixed. On a star and of
+several sources that is the programme of the plan's sequence. Every number of the problem stands
+linearly in its rows and limits; so a step of one number, with everything else in place, gives the
+change of the optimum by the dual values of that side.
 
 On a tree the load has no row of its own. The makespan is homogeneous of degree 1 in the load and
 the fixed costs: a share more of the load is worth that share of the makespan, and what it changes
@@ -17,12 +18,13 @@ from typing import Any
 import numpy as np
 
 from makespan.backends.highs import Programme
-from makespan.backends.one_sided import SECONDS, Number, Sides, one_sided
+from makespan.backends.repeated import SECONDS, Number, Sides, one_sided
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.sensitivity import Varied
+from makespan.core.sensitivity import Copied, Varied
 from makespan.divisible.model.plan import computed, price_of
+from makespan.divisible.model.platform import Star
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import RULES, Tree
 from makespan.divisible.problem import MASTER, DivisibleLoad
@@ -33,6 +35,82 @@ from makespan.divisible.sources.programme import ChunksProgramme, sequence_of
 from makespan.divisible.sources.sums import Scaled
 from makespan.divisible.timing import matched
 from makespan.divisible.trees.programme import TreeProgramme, siblings_of
+
+GIVEN = ("activation", "transfers", "loads")
+
+
+def varied(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[str]) -> Varied:
+    """Return the dual values of the programme of the plan's sequence, a rate for each number."""
+    if problem.is_star:
+        return varied_star(problem, schedule, machines)
+    if isinstance(problem.platform, Sources):
+        return varied_sources(problem, problem.platform, schedule, machines)
+    return varied_tree(problem, schedule, machines)
+
+
+def copies(
+    problem: DivisibleLoad, machines: Sequence[str], *, named: bool
+) -> tuple[list[Copied], tuple[str, ...]]:
+    """Return the problem with a copy of each worker, behind it, or of each node, without children.
+
+    A given ``order`` serves the copy right behind the worker.
+    """
+    given = next((name for name in GIVEN if getattr(problem, name) is not None), None)
+    if given is not None:
+        return [], (f"a worker more: {given} says who is served, and has no place for one",)
+    platform = problem.platform
+    columns = [getattr(platform, name) for name in platform.RULES]
+    if isinstance(platform, Tree):
+        columns.append(platform.parent)
+    if isinstance(platform, Sources):
+        columns += [*platform.send_fixed, *platform.send_per_unit]
+    position = problem._position
+    found, known = [], set()
+    for name in machines:
+        index = position.get(name)
+        if index is None or (isinstance(platform, Tree) and index == platform.root):
+            continue  # what holds the load is not doubled
+        alike: tuple[object, ...] = tuple(float(column[index]) for column in columns)
+        if isinstance(platform, Star):
+            alike = (*alike, platform.beyond.of_worker(index))
+        if problem.order is not None or problem.return_order is not None or named:
+            alike = (float(index),)
+        if alike not in known:
+            known.add(alike)
+            more = _with_copy(problem, index)
+            found.append(Copied(machine=name, problem=more, optional=problem.use == "any"))
+    return found, ()
+
+
+def _with_copy(problem: DivisibleLoad, index: int) -> DivisibleLoad:
+    platform, at = problem.platform, index + 1
+    own = platform.names[index]
+    name = f"{own} (copy)"
+    while name in problem.machines:
+        name += "'"
+    if isinstance(platform, Sources):
+        return replace(problem, platform=platform.with_copy(index, name))
+    names = (*platform.names[:at], name, *platform.names[at:])
+    rows = np.insert(np.arange(len(platform)), at, index)
+    if isinstance(platform, Tree):
+        above = (platform.parent + (platform.parent > index))[rows]
+        more = {name: getattr(platform, name)[rows] for name in RULES}
+        return replace(problem, platform=Tree.from_arrays(names=names, parent=above, **more))
+    star = platform.at(rows, names=names, master=platform.master)
+
+    def behind(order: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if order is None:
+            return None
+        place = order.index(own) + 1
+        return (*order[:place], name, *order[place:])
+
+    return replace(
+        problem,
+        platform=star,
+        order=behind(problem.order),
+        return_order=behind(problem.return_order),
+    )
+
 
 AT_ALL = 1e-30  # a release time that delays nothing, but has its row in the programme
 SAME = 1e-6  # relative: amounts as near as that to the best are the best

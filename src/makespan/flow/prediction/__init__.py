@@ -1,1 +1,0 @@
-"""Traces of runs → how long the same work takes on other machines."""

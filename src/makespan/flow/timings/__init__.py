@@ -1,1 +1,0 @@
-"""Measured times of tests, and how they are split over shards."""

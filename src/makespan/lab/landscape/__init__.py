@@ -1,1 +1,0 @@
-"""A map of instances: their features, and where which method is best."""

@@ -1,1 +1,0 @@
-"""What a pipeline is made of."""
