@@ -21,7 +21,10 @@ AVX512 = (
     *("AVX512_CNL", "AVX512_ICL", "AVX512_SPR", "X86_V4"),
 )
 AVX2 = ("AVX2", "FMA3", "X86_V3")
-OURS = ("src", "packages", "tests", "docs", "examples", "benchmarks", "campaign", ".ci", ".github")
+OURS = (
+    *("src", "packages", "boards", "tests", "docs", "examples", "benchmarks", "campaign"),
+    *(".ci", ".github"),
+)
 """The folders of a checkout that tests read."""
 
 

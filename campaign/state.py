@@ -100,7 +100,7 @@ class State:
         """Replay the cases of every defect on the source as it is; note which are mended."""
         for entry in self.defects.values():
             still = any(cases.replay(case) is not None for case in entry["cases"])
-            entry["mended in"] = "" if still else commit()
+            entry["mended in"] = "" if still else commit() or f"source {version()}"
 
     def open_defects(self, part: str) -> int:
         """Return how many of the part's defects are not known to be mended."""
