@@ -242,3 +242,28 @@ def test_many_links_have_a_plan_near_the_bound() -> None:
     many = DivisibleLoad(platform=problem.platform, rounds="auto")
     result = solve(many, method="source-flows", time_limit=60)
     assert result.gap < 0.05
+
+
+def test_numbers_too_far_apart_for_a_solver_end_in_words() -> None:
+    """A worker that computes a unit in 1e-99 s: the programme finds nothing, no traceback comes."""
+    problem = read_problem(
+        {
+            "kind": "divisible",
+            "rounds": 1,
+            "platform": {
+                "topology": "sources",
+                "workers": [
+                    {"name": "A1", "compute": 3.0},
+                    {"name": "A2", "compute": 1e-99},
+                    {"name": "B1", "compute": 2.0, "release": 10.0},
+                ],
+                "sources": [
+                    {"name": "site A", "load": 30.0, "send": [0.5, 0.5, 1.5]},
+                    {"name": "site B", "load": 60.0, "send": [0.5, 0.5, 2.0], "compute": 8.0},
+                ],
+            },
+        }
+    )
+    result = solve(problem, time_limit=1)
+    assert result.schedule is None or check(problem, result.schedule).valid
+    assert result.lower_bound is None or result.lower_bound <= 60.0

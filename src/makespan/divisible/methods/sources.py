@@ -78,6 +78,7 @@ def source_flows(problem: DivisibleLoad, control: Control) -> Solution:
     flows = np.where(flows > 1e-9 * flows.sum(), flows, 0.0)
     scaled, computing = search.scaled, own > 1e-9 * own.sum()
     able = scaled.able
+    computing = computing if answer.found else able
     ways = [able] if bool((able == computing).all()) else [able, computing]
     work = flows * np.where(flows > 0, scaled.compute, 0.0)
     for key in (-work, np.where(scaled.linked, scaled.send, 0.0)):

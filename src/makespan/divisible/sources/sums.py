@@ -316,8 +316,13 @@ class Sums:
         return found
 
     def flows(self, answer: Answer) -> tuple[Floats, Floats]:
-        """Return what goes over each link, and what each source computes, in units of load."""
+        """Return what goes over each link, and what each source computes, in units of load.
+
+        Nothing, where numbers are too far apart for the solver to find anything.
+        """
         table = np.zeros(self.scaled.linked.shape)
+        if not answer.found:
+            return table, np.zeros(len(table))
         table[self._source, self._worker] = np.maximum(0.0, answer.values[self._amount])
         own = np.maximum(0.0, answer.values[self._own])
         return table * self.scaled.unit, own * self.scaled.unit
