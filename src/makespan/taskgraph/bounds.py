@@ -53,15 +53,23 @@ def bounds(problem: TaskGraph) -> tuple[Bound, ...]:
     All hold with copies of tasks too. Longest path: whichever copy of a task ends first has waited
     for some copy of each predecessor. Area: every task is executed at least once. Forced
     communication: no copy of a predecessor ends before that predecessor's bound, and its data come
-    over the network, or a copy of it is executed on the machine before the task. Where transfers
-    wait, up to some thousand tasks and edges, shorter makespans are refuted, too
-    (:mod:`makespan.taskgraph.refutation`). Complexity: O(n m + e), compiled for large graphs.
+    over the network, or a copy of it is executed on the machine before the task. Windows:
+    :func:`least_makespan`. Where transfers wait, up to some thousand tasks and edges, shorter
+    makespans are refuted, too (:mod:`makespan.taskgraph.refutation`). They are worked out once for
+    a problem. Complexity: O(n m + n log n + e), compiled for large graphs.
     """
+    found: tuple[Bound, ...] | None = vars(problem).get("bounds")
+    if found is None:
+        found = vars(problem)["bounds"] = _bounds(problem)
+    return found
+
+
+def _bounds(problem: TaskGraph) -> tuple[Bound, ...]:
     if problem.given.machine_of is not None:
         return (_given_plan(problem),)
-    least = least_durations(problem)
-    ends = earliest_ends(problem)
-    behind = least_behind(problem, least)
+    least, transfer = least_durations(problem), _least_transfers(problem)
+    ends = _earliest_ends(problem, least, transfer)
+    behind = _least_behind(problem, least, transfer)
     path, area = _longest(problem, least), _area(problem, least)
     forced = float((ends + behind - least).max(initial=0.0))
     known = max(path, area, forced)
@@ -140,11 +148,16 @@ def _area(problem: TaskGraph, least: Floats) -> float:
 
 def earliest_ends(problem: TaskGraph) -> Floats:
     """Return when each task ends at the earliest: the longest path to it, with forced data."""
+    return _earliest_ends(problem, least_durations(problem), _least_transfers(problem))
+
+
+def _earliest_ends(problem: TaskGraph, least: Floats, transfer: Floats) -> Floats:
     dag = problem.dag
-    return _ends(problem, dag.order, dag.first_in, dag.predecessors, dag.in_edges, dag.release)
+    along = dag.order, dag.first_in, dag.predecessors
+    return _ends(problem, along, least, transfer[dag.in_edges], dag.release)
 
 
-def least_behind(problem: TaskGraph, least: Floats) -> Floats:
+def _least_behind(problem: TaskGraph, least: Floats, transfer: Floats) -> Floats:
     """Return the least time from the start of each task to the end of the plan.
 
     Turned round in time, a plan is one of the graph turned round: data are forced to cross behind
@@ -153,29 +166,37 @@ def least_behind(problem: TaskGraph, least: Floats) -> Floats:
     dag = problem.dag
     if problem.duplication:
         return levels(dag, least, np.zeros(len(dag.source)))
-    back, nothing = np.ascontiguousarray(dag.order[::-1]), np.zeros(len(dag))
-    return _ends(problem, back, dag.first_out, dag.successors, dag.out_edges, nothing)
+    along = np.ascontiguousarray(dag.order[::-1]), dag.first_out, dag.successors
+    return _ends(problem, along, least, transfer[dag.out_edges], np.zeros(len(dag)))
+
+
+def _least_transfers(problem: TaskGraph) -> Floats:
+    """Return the least seconds that the data of each edge take between two machines."""
+    network, dag = problem.network, problem.dag
+    if len(network) == 1:
+        return np.zeros(len(dag.source))
+    others, routing = ~np.eye(len(network), dtype=bool), network.routing
+    fixed, each = routing.fixed_seconds[others].min(), routing.seconds_per_unit[others].min()
+    return np.asarray(fixed + dag.size * each)
 
 
 def _ends(
-    problem: TaskGraph, order: Integers, first: Integers, neighbours: Integers, edges: Integers,
-    release: Floats,
+    problem: TaskGraph, along: tuple[Integers, Integers, Integers], least: Floats,
+    transfer: Floats, release: Floats,
 ) -> Floats:  # fmt: skip
-    """Return the longest path to each task along its neighbours, with forced data."""
-    dag, routing, least = problem.dag, problem.network.routing, least_durations(problem)
-    transfer = np.zeros(len(dag.source))
-    if len(problem.network) > 1:
-        others = ~np.eye(len(problem.network), dtype=bool)
-        transfer += routing.fixed_seconds[others].min()
-        transfer += dag.size * routing.seconds_per_unit[others].min()
-    joins = np.diff(first)
+    """Return the longest path to each task with forced data.
+
+    ``along`` are the tasks in order, where the neighbours of each begin, and the neighbours;
+    ``transfer`` is in the order of these.
+    """
+    dag, joins = problem.dag, np.diff(along[1])
     width = int(min(WIDEST_JOIN, joins.max(initial=0))) if transfer.any() else 0
     if not width:
-        return longest(order, first, neighbours, least, transfer[edges], release)
+        return longest(*along, least, transfer, release)
     ends = np.zeros(len(dag))
     forced_ends.run(
         len(dag) + int((joins * (8 + np.minimum(joins, width) // 4)).sum()),
-        (order, first, neighbours, transfer[edges], least, least * dag.cores, release),
+        (*along, transfer, least, least * dag.cores, release),
         (ends, np.zeros(width), np.zeros(width, dtype=np.int64)),
         (float(problem.cores.max()),),
     )
@@ -183,14 +204,10 @@ def _ends(
 
 
 def _refuted(problem: TaskGraph, known: float, least: Floats) -> float:
-    """Return what is refuted, or ``known``; worked out once for a problem."""
-    found: float | None = vars(problem).get("refuted")
-    if found is None:
-        small = len(problem.dag) + len(problem.dag.source) <= LARGEST
-        small &= len(problem.dag) * len(problem.network) <= MOST_DURATIONS
-        found = refuted_until(problem, known, least) if small else known
-        vars(problem)["refuted"] = found
-    return found
+    """Return what is refuted, or ``known``."""
+    small = len(problem.dag) + len(problem.dag.source) <= LARGEST
+    small &= len(problem.dag) * len(problem.network) <= MOST_DURATIONS
+    return refuted_until(problem, known, least) if small else known
 
 
 def _given_plan(problem: TaskGraph) -> Bound:
@@ -356,11 +373,12 @@ def least_makespan(
     busy = tasks if dag.cores.max() == 1 else np.rint(inside(dag.cores)).astype(np.int64)
     busy = np.minimum(busy, count)
     outside = np.where(tasks, begins[:, None] + ends, -np.inf)
-    area = inside(least * dag.cores)
-    works = [(least * dag.cores, area, np.arange(1.0, count + 1.0))]
+    used = least * dag.cores
+    area = inside(used)
+    works = [(used, area, np.arange(1.0, count + 1.0))]
     if not (alike or len(dag.own)):
-        fastest = np.sort(np.repeat(speed, problem.cores))[::-1]
-        works.append((dag.work * dag.cores, inside(dag.work * dag.cores), np.cumsum(fastest)))
+        fastest, used = np.sort(np.repeat(speed, problem.cores))[::-1], dag.work * dag.cores
+        works.append((used, inside(used), np.cumsum(fastest)))
     for amount, total, rate in works:
         found = outside + total / rate[busy - 1]
         i, j = divmod(int(found.argmax()), shape[1])
@@ -370,11 +388,13 @@ def least_makespan(
             known = max(known, float(outside[i, j] + length))
     most = outside + np.minimum(-(-tasks // count) * least.max(), area / count + least.max())
     worth = np.flatnonzero(most > known)
-    longest = np.argsort(-least, kind="stable")
+    falling = np.argsort(-least, kind="stable")
     for window in worth[np.argsort(-most.flat[worth], kind="stable")][:LOOKS].tolist():
         i, j = divmod(window, shape[1])
-        within = (head[longest] >= begins[i]) & (tail[longest] >= ends[j])
-        known = max(known, float(outside[i, j]) + _packed(least[longest[within]], count))
+        if most[i, j] <= known:
+            break
+        within = (head[falling] >= begins[i]) & (tail[falling] >= ends[j])
+        known = max(known, float(outside[i, j]) + _packed(least[falling[within]], count))
     return known
 
 
