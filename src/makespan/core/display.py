@@ -21,11 +21,6 @@ from makespan.core.system.startup import optional
 if TYPE_CHECKING:
     import pandas
     import polars
-
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes as Axes  # noqa: PLC0414 - others take it from here
 else:
     Axes = Any  # importing matplotlib waits until something is drawn

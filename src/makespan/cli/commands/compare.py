@@ -18,7 +18,6 @@ from makespan.cli.progress import ProgressLine
 from makespan.core.errors import headed
 
 if TYPE_CHECKING:
-    from makespan.cli.progress import ProgressLine
     from makespan.flow.comparison.several import Comparisons
     from makespan.flow.comparison.table import Comparison
 
@@ -211,7 +210,6 @@ def command(
     makespan compare graphs/ --methods heft,peft,auto --seeds 5 --jobs 2 -o results.parquet
     makespan compare experiment.toml
     """
-    from makespan.cli.progress import ProgressLine
     from makespan.flow.comparison.compare import comparing, problems_named
     from makespan.flow.comparison.several import Comparisons
     from makespan.flow.files.files import refuse_target
