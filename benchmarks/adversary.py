@@ -45,8 +45,6 @@ STEPS = 459  # from temperature 10 to 0.1 by a factor of 0.99
 TRIES = 1
 SIZES = {5: (4, 150), 12: (4, 150), 40: (1, 150)}
 """Of ``auto``: the most tasks and machines, to the searches and the problems of each."""
-LEFT_OUT = {"BruteForceScheduler", "SMTScheduler", "HybridScheduler"}
-"""Exponential ones, and that which needs others as its argument, as in ``benchmarks.saga``."""
 LONGEST = 240.0  # seconds of a search for ``auto``
 LIMIT, SOLVE = 6.0, 2.0  # seconds of a search against proved optima, and of each solve in it
 Row = dict[str, Any]
@@ -60,13 +58,6 @@ def scheduler(name: str) -> Any:
     from saga.pisa import SCHEDULERS as THEIRS
 
     return THEIRS[name] if name in THEIRS else getattr(schedulers, name)()
-
-
-def all_schedulers() -> list[str]:
-    """Return the 20 schedulers of anrg-saga that plan a graph by themselves."""
-    from saga import schedulers
-
-    return [name for name in schedulers.__all__ if name not in LEFT_OUT]
 
 
 def theirs(problem: TaskGraph) -> tuple[Any, Any]:
@@ -124,8 +115,10 @@ def register_all() -> None:
 
 def best_of_all(problem: TaskGraph, control: Control) -> Solution:
     """Plan by all 20 schedulers of anrg-saga, and take the best; those that fail are left out."""
+    from benchmarks import saga_peer
+
     plans = []
-    for name in all_schedulers():
+    for name in saga_peer.SCHEDULERS:
         try:
             plans.append(planned(problem, name))
         except Exception:  # of the peer, or a plan that lacks a task
