@@ -1,4 +1,4 @@
-"""Progress: one line on stderr, on a terminal, and not for what is done at once."""
+"""Progress: one line on stderr, and not for what is done at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from makespan.cli import progress
 from makespan.cli.parameters import QUIET, print_text
-from makespan.cli.progress import known, working
+from makespan.cli.progress import ProgressLine, known, working
 
 
 class Terminal(io.StringIO):
@@ -50,6 +50,23 @@ def test_there_is_no_progress_off_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
     with working("solving") as line:
         line.progress(10.0, 9.0, 1.0)
         time.sleep(0.2)
+    assert file.getvalue() == ""
+
+
+def test_a_log_of_many_solves_says_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line every now and then, each time what is said now; with --quiet there is none."""
+    monkeypatch.setattr(progress, "LOGGED", 0.02)
+    monkeypatch.setattr(sys, "stderr", file := Terminal())
+    monkeypatch.setattr(file, "isatty", lambda: False)
+    with ProgressLine("solving", logged=True).shown() as line:
+        line.say("1 of 2 solves")
+        assert shown(file, "1 of 2 solves, 0 s\n")
+        line.say("2 of 2 solves")
+        assert shown(file, "2 of 2 solves, 0 s\n")
+    monkeypatch.setattr(sys, "stderr", file := io.StringIO())
+    click.get_current_context().meta[QUIET] = True
+    with ProgressLine("solving", logged=True).shown():
+        time.sleep(0.1)
     assert file.getvalue() == ""
 
 

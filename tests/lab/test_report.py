@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ from scipy import stats
 from makespan import Experiment, Grid, Overview, Record, experiment, report, save
 from makespan.cli.main import run
 from makespan.core.errors import FileError, InputError
-from makespan.lab.pictures import groups
+from makespan.lab.pictures import groups, image_of
 from makespan.lab.statistics import critical_difference, mean_ranks
 from tests.thorough import examples
 
@@ -104,6 +106,32 @@ def test_profiles_are_shares_of_all_cases() -> None:
     by_time, by_size = report(ROWS).curves()
     assert [line.y.max() for line in by_time.lines] == pytest.approx([200 / 3, 200 / 3])
     assert by_size.lines[0].x.tolist() == [3.0, 5.0, 9.0]
+
+
+def test_few_instances_of_many_sizes_share_bins() -> None:
+    """One alone says little of its size; of many instances each size has a point of its own."""
+    rows = [row(f"a/{size}.toml", "heft", 1.0, size=size) for size in range(10, 22)]
+    *_, by_size = report(rows).curves()
+    assert len(by_size.lines[0].x) <= 6
+    many = [row(f"a/{at}.toml", "heft", 1.0, size=10 + at % 12) for at in range(36)]
+    *_, by_size = report(many).curves()
+    assert by_size.lines[0].x.tolist() == list(range(10, 22))
+
+
+def test_what_all_methods_did_is_said_once() -> None:
+    """And methods that did the same stand together."""
+    refused = [row("b/w.toml", method, None, status="refused") for method in ("heft", "peft")]
+    assert "each method: 1 refused" in report([*refused, row()])._notes()
+    more = [row("b/w.toml", "mcp", 2.0)]
+    assert "heft, peft: 1 refused" in report([*refused, *more])._notes()
+
+
+def test_a_page_has_its_pictures_for_each_screen() -> None:
+    """In the colours of the page, broad and slim."""
+    page = str(image_of(report(ROWS), ".html"))
+    widths = Counter(map(int, re.findall(r'<svg [^>]*?width="(\d+)"', page)))
+    assert widths == {900: 2, 760: 2, 360: 4}
+    assert "#FFFFFF" not in page.partition("<body>")[2]
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,16 @@
-"""Progress on stderr, on a terminal only: what is done now, and for how long already."""
+"""Progress on stderr: what is done now, and for how long already.
+
+On a terminal one line changes; the log of many solves has a new one every now and then.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import wraps
-from threading import Timer
+from threading import Event, Thread, Timer
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -20,22 +23,29 @@ if TYPE_CHECKING:
 
 
 PATIENCE = 0.5  # seconds before anything is shown
+LOGGED = 30.0  # seconds between two lines of a log
 
 
 class ProgressLine:
-    """A line that says what is done now, with the seconds since it began."""
+    """A line that says what is done now, with the seconds since it began.
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    ``logged``: off a terminal it is written now and then; otherwise it is on a terminal alone.
+    """
+
+    def __init__(self, text: str, *, logged: bool = False) -> None:
+        self._text, self._is_logged = text, logged
         self._compiling: str | None = None
         self._begin = time.monotonic()
         self._status: Status | None = None
 
+    def __str__(self) -> str:
+        elapsed = int(time.monotonic() - self._begin)
+        return f"{self._compiling or self._text}, {elapsed} s"
+
     def __rich__(self) -> str:
         from rich.markup import escape
 
-        elapsed = int(time.monotonic() - self._begin)
-        return f"{escape(self._compiling or self._text)}, {elapsed} s"
+        return escape(str(self))
 
     def say(self, text: str) -> None:
         """Change what the line says."""
@@ -47,9 +57,10 @@ class ProgressLine:
 
     @contextmanager
     def shown(self) -> Iterator[ProgressLine]:
-        """Show the line, and what is compiled first, while something runs; only on a terminal."""
+        """Show the line, and what is compiled first, while something runs."""
         if is_quiet() or not sys.stderr.isatty():
-            yield self
+            with self._log() if self._is_logged and not is_quiet() else nullcontext():
+                yield self
             return
         click.get_current_context().meta[LINE] = self
         timer = Timer(PATIENCE, self._show)
@@ -62,6 +73,23 @@ class ProgressLine:
             timer.cancel()
             timer.join()
             self.hide()
+
+    @contextmanager
+    def _log(self) -> Iterator[None]:
+        ended = Event()
+
+        def tell() -> None:
+            with suppress(OSError, ValueError):  # nobody reads any more
+                while not ended.wait(LOGGED):
+                    click.echo(str(self), err=True)
+
+        telling = Thread(target=tell, daemon=True)
+        telling.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            telling.join()
 
     def hide(self) -> None:
         """Make room for what is printed."""

@@ -1,17 +1,19 @@
 """Methods side by side as bars: what each reached, and how often it was near the best."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from makespan.core.display import Axes
 from makespan.core.picture import Role
-from makespan.drawing.colours import FAINT_INK, FILL, GRID, INK, LIMIT, PAPER
+from makespan.drawing.colours import FAINT_INK, FILL, GRID, LIGHT, LIMIT, ON_PAGE
 from makespan.drawing.render import NARROW, Part
 from makespan.drawing.svg import Canvas
-from makespan.drawing.text import elided, short, text_width, ticks
+from makespan.drawing.text import elided, in_rows, short, text_width, ticks
 
-SIZE, TITLE = 11.0, 14.0
+SIZE, TITLE, SMALL, WIDTH = 11.0, 14.0, 10.0, 900.0
+BOLD = 1.08  # times as wide as text that is not
 LINE, BAR = 24.0, 16.0
 PADDING = 12.0
 WIDEST_NAME, WIDEST_NOTE = 190.0, 190.0
@@ -49,22 +51,25 @@ class Ranking:
         return 1.4 + 0.32 * len(self.entries), partial(ranking_axes, self)
 
 
-def ranking_svg(ranking: Ranking, *, width: float = 900.0) -> str:
+def ranking_svg(ranking: Ranking, *, width: float = WIDTH, on_page: bool = False) -> str:
     """Return a ranking as one SVG element."""
+    colours = ON_PAGE if on_page else LIGHT
     canvas, height = Canvas(ranking.title), PADDING + TITLE + 26 + LINE * len(ranking.entries) + 44
-    canvas.rectangle((0, 0, width, height), PAPER)
-    _Panel(canvas, ranking, width).draw()
+    canvas.rectangle((0, 0, width, height), colours["paper"])
+    _Panel(canvas, ranking, width, colours).draw()
     return canvas.document(width, height)
 
 
 class _Panel:
     """One ranking on a canvas."""
 
-    def __init__(self, canvas: Canvas, ranking: Ranking, width: float) -> None:
+    def __init__(
+        self, canvas: Canvas, ranking: Ranking, width: float, colours: Mapping[str, str]
+    ) -> None:
         entries = ranking.entries
         names = max((text_width(entry.name, SIZE) for entry in entries), default=0.0)
         notes = max((text_width(_beside(entry), SIZE) for entry in entries), default=0.0)
-        self.canvas, self.ranking = canvas, ranking
+        self.canvas, self.ranking, self.colours, self.width = canvas, ranking, colours, width
         self.left = PADDING + min(names, WIDEST_NAME) + 8
         self.right = width - PADDING - min(notes, WIDEST_NOTE) - 8
         self.rows = PADDING + TITLE + 26
@@ -73,41 +78,52 @@ class _Panel:
 
     def draw(self) -> None:
         canvas, ranking = self.canvas, self.ranking
-        title = elided(ranking.title, TITLE, self.right + 100)
-        canvas.text((PADDING, PADDING + TITLE), title, size=TITLE, fill=INK, bold=True)
+        _title(canvas, ranking.title, self.width, self.colours["ink"])
         for tick in ticks(ranking.horizon, (self.right - self.left) / 80):
             x = self.left + tick.time * self.scale
-            canvas.line((x, self.rows), (x, self.bottom), GRID, width=0.5)
+            canvas.line((x, self.rows), (x, self.bottom), self.colours["grid"], width=0.5)
             at = (x, self.bottom + 15)
-            canvas.text(at, tick.label, size=SIZE, fill=INK, anchor="middle")
+            canvas.text(at, tick.label, size=SIZE, fill=self.colours["ink"], anchor="middle")
         for index, entry in enumerate(ranking.entries):
             self._entry(entry, self.rows + LINE * index)
-        canvas.line((self.left, self.bottom), (self.right, self.bottom), FAINT_INK)
+        canvas.line((self.left, self.bottom), (self.right, self.bottom), self.colours["faint"])
         at = (self.right, self.bottom + 31)
-        canvas.text(at, ranking.what, size=SIZE, fill=FAINT_INK, anchor="end")
+        canvas.text(at, ranking.what, size=SIZE, fill=self.colours["faint"], anchor="end")
         self._bound()
 
     def _entry(self, entry: Entry, top: float) -> None:
         base = top + LINE / 2 + SIZE * 0.36
         name = elided(entry.name, SIZE, WIDEST_NAME)
         at = (self.left - 8, base)
-        self.canvas.text(at, name, size=SIZE, fill=INK, anchor="end", bold=entry.best)
+        self.canvas.text(
+            at, name, size=SIZE, fill=self.colours["ink"], anchor="end", bold=entry.best
+        )
         if entry.value is not None:
             box = (self.left, top + (LINE - BAR) / 2, entry.value * self.scale, BAR)
             self.canvas.rectangle(box, BEST if entry.best else OTHERS)
         beside = elided(_beside(entry), SIZE, WIDEST_NOTE)
-        self.canvas.text((self.right + 8, base), beside, size=SIZE, fill=FAINT_INK, tip=entry.note)
+        self.canvas.text(
+            (self.right + 8, base), beside, size=SIZE, fill=self.colours["faint"], tip=entry.note
+        )
 
     def _bound(self) -> None:
         if self.ranking.bound is None:
             return
         x = self.left + self.ranking.bound * self.scale
         ends = (x, self.rows - 6), (x, self.bottom)
-        self.canvas.line(*ends, LIMIT, width=1.5, dashes="5 3")
+        self.canvas.line(*ends, self.colours["limit"], width=1.5, dashes="5 3")
         label = f"bound {short(self.ranking.bound, 6)}"
         side = "end" if x > (self.left + self.right) / 2 else "start"
         at = (x, self.rows - 9)
-        self.canvas.text(at, label, size=SIZE, fill=LIMIT, anchor=side, bold=True)
+        self.canvas.text(at, label, size=SIZE, fill=self.colours["limit"], anchor=side, bold=True)
+
+
+def _title(canvas: Canvas, title: str, width: float, ink: str) -> None:
+    """Write a title above a picture, smaller where it is long, elided where that is too small."""
+    room = (width - 2 * PADDING) / BOLD
+    size = min(TITLE, max(SMALL, TITLE * room / (text_width(title, TITLE) or 1.0)))
+    at = (PADDING, PADDING + TITLE)
+    canvas.text(at, elided(title, size, room), size=size, fill=ink, bold=True)
 
 
 def _beside(entry: Entry) -> str:
@@ -168,25 +184,29 @@ class Profile:
         return 1.6 + 0.32 * len(self.shares), partial(profile_axes, self)
 
 
-def profile_svg(profile: Profile, *, width: float = 900.0) -> str:
+def profile_svg(profile: Profile, *, width: float = WIDTH, on_page: bool = False) -> str:
     """Return a profile as one SVG element: one bar a method, the darker the nearer to the best."""
-    canvas, height = Canvas(profile.title), PADDING + TITLE + 40 + LINE * len(profile.shares) + 34
-    canvas.rectangle((0, 0, width, height), PAPER)
+    canvas, colours = Canvas(profile.title), ON_PAGE if on_page else LIGHT
     names = max((text_width(name, SIZE) for name, _ in profile.shares), default=0.0)
     left, right = PADDING + min(names, WIDEST_NAME) + 8, width - PADDING - 20
-    at = (PADDING, PADDING + TITLE)
-    canvas.text(at, elided(profile.title, TITLE, right), size=TITLE, fill=INK, bold=True)
-    _legend(canvas, profile, left, PADDING + TITLE + 12)
-    rows = PADDING + TITLE + 40
+    words = in_rows((29 + text_width(word, SIZE) for word in profile.thresholds), left, width)
+    rows = PADDING + TITLE + 24 + 16 * (words[-1][0] + 1 if words else 0)
     bottom = rows + LINE * len(profile.shares)
+    canvas.rectangle((0, 0, width, bottom + 34), colours["paper"])
+    _title(canvas, profile.title, width, colours["ink"])
+    for (row, x), threshold, shade in zip(words, profile.thresholds, SHADES, strict=False):
+        top = PADDING + TITLE + 12 + 16 * row
+        canvas.rectangle((x, top, 11, 11), shade)
+        canvas.text((x + 15, top + 10), threshold, size=SIZE, fill=colours["ink"])
     for part in range(0, 101, 20):
         x = left + (right - left) * part / 100
-        canvas.line((x, rows), (x, bottom), GRID, width=0.5)
-        canvas.text((x, bottom + 15), f"{part} %", size=SIZE, fill=INK, anchor="middle")
+        canvas.line((x, rows), (x, bottom), colours["grid"], width=0.5)
+        at = (x, bottom + 15)
+        canvas.text(at, f"{part} %", size=SIZE, fill=colours["ink"], anchor="middle")
     for index, (name, shares) in enumerate(profile.shares):
         y = rows + LINE * index
-        base = (left - 8, y + LINE / 2 + SIZE * 0.36)
-        canvas.text(base, elided(name, SIZE, WIDEST_NAME), size=SIZE, fill=INK, anchor="end")
+        at, word = (left - 8, y + LINE / 2 + SIZE * 0.36), elided(name, SIZE, WIDEST_NAME)
+        canvas.text(at, word, size=SIZE, fill=colours["ink"], anchor="end")
         begin = 0.0
         for share, shade, threshold in zip(shares, SHADES, profile.thresholds, strict=False):
             if share > begin:
@@ -194,16 +214,8 @@ def profile_svg(profile: Profile, *, width: float = 900.0) -> str:
                 tip = f"{name}: {threshold}: {100 * share:.0f} %"
                 canvas.rectangle((x, y + (LINE - BAR) / 2, wide, BAR), shade, tip=tip)
                 begin = share
-    canvas.line((left, bottom), (right, bottom), FAINT_INK)
-    return canvas.document(width, height)
-
-
-def _legend(canvas: Canvas, profile: Profile, left: float, top: float) -> None:
-    x = left
-    for threshold, shade in zip(profile.thresholds, SHADES, strict=False):
-        canvas.rectangle((x, top, 11, 11), shade)
-        canvas.text((x + 15, top + 10), threshold, size=SIZE, fill=INK)
-        x += 15 + text_width(threshold, SIZE) + 14
+    canvas.line((left, bottom), (right, bottom), colours["faint"])
+    return canvas.document(width, bottom + 34)
 
 
 def profile_axes(profile: Profile, ax: Axes) -> Axes:

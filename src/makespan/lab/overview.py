@@ -268,10 +268,14 @@ class Overview(Displayable, HasFrame, Exportable):
                 f"mean ranks over {cases}: differences below {self.critical_difference:.2f} are "
                 "not significant (Nemenyi, 5 %)"
             )
+        without: dict[str, list[str]] = {}  # what was instead of a plan → the methods
         for method, others in zip(self.rows.methods, self.rows.statuses, strict=True):
             if others:
                 said = ", ".join(f"{count:,} {status}" for status, count in others.items())
-                notes.append(f"{method}: {said}")
+                without.setdefault(said, []).append(method)
+        for said, methods in without.items():
+            alike = 1 < len(methods) == len(self.rows.methods)
+            notes.append(f"{'each method' if alike else ', '.join(methods)}: {said}")
         notes += assumed_machines(self.rows.assumed)
         if self.rows.twice:
             notes.append(

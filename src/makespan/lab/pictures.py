@@ -11,7 +11,7 @@ from makespan.core.display import Table, is_numeric
 from makespan.core.picture import Curves
 from makespan.drawing.comparison import profile_svg, ranking_svg
 from makespan.drawing.diagram.curves import curves_on, curves_svg
-from makespan.drawing.page.tables import html_table, still_page
+from makespan.drawing.page.tables import html_table, on_each_screen, still_page
 from makespan.drawing.render import Part, panel_image, stacked_image
 from makespan.drawing.svg import escaped, stacked
 from makespan.drawing.text import percent, short
@@ -56,10 +56,10 @@ def as_page(overview: Overview) -> str:
     parts = [f"<p>{escaped(', '.join(overview._facts()))}</p>", html_table(first)]
     parts += [f"<p>{escaped(note)}</p>" for note in overview._notes()]
     if (ranks := overview.ranking()) is not None:
-        parts.append(ranking_svg(ranks))
-    parts.append(profile_svg(overview.profile()))
+        parts.append(on_each_screen(ranking_svg, ranks))
+    parts.append(on_each_screen(profile_svg, overview.profile()))
     for each in overview.curves():
-        parts += [f"<h2>{escaped(each.title)}</h2>", curves_svg(each, on_page=True)]
+        parts += [f"<h2>{escaped(each.title)}</h2>", on_each_screen(curves_svg, each)]
     if overview.worst:
         parts += ["<h2>The widest gaps</h2>", _worst(overview)]
     if others:

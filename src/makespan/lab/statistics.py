@@ -183,6 +183,7 @@ NEAR = 0.01  # a case counts as solved within this share of the best
 LEAST = 1e-4  # seconds; what takes less is shown as this
 POINTS = 400  # of a curve
 BINS = 12  # of sizes, where there are more
+FEW_BINS, FEW = 6, 3  # of more bins each has this many instances at least, on average
 
 
 def data_profile(rows: Rows) -> Curves | None:
@@ -205,21 +206,26 @@ def data_profile(rows: Rows) -> Curves | None:
 
 
 def times(rows: Rows) -> Curves | None:
-    """Return the median time of each method over the sizes of instances, in bins where many."""
-    sizes = np.unique(rows.sizes[rows.sizes > 0])
+    """Return the median time of each method over the sizes of instances.
+
+    Sizes that are many, or have few instances each, are put into bins.
+    """
+    sized = rows.sizes[rows.sizes > 0]
+    sizes = np.unique(sized)
     if len(sizes) < 2:
         return None
-    if len(sizes) > BINS:  # of alike ratios, each drawn at its median size
-        edges = np.geomspace(sizes[0], sizes[-1] * (1 + 1e-9), BINS + 1)
-        bins = np.digitize(rows.sizes, edges)
+    bins = max(FEW_BINS, min(BINS, len(sized) // FEW))
+    if len(sizes) > bins:  # of alike ratios, each drawn at its median size
+        edges = np.geomspace(sizes[0], sizes[-1] * (1 + 1e-9), bins + 1)
+        within = np.digitize(rows.sizes, edges)
     else:
-        bins = np.searchsorted(sizes, rows.sizes) + 1
-    bins = np.where(rows.sizes > 0, bins, 0)
-    used = np.unique(bins[bins > 0])
-    middle = np.array([np.median(rows.sizes[bins == each]) for each in used])
+        within = np.searchsorted(sizes, rows.sizes) + 1
+    within = np.where(rows.sizes > 0, within, 0)
+    used = np.unique(within[within > 0])
+    middle = np.array([np.median(rows.sizes[within == each]) for each in used])
     lines = []
     for index, method in enumerate(rows.methods):
-        medians = np.array([_median(rows.seconds[bins == each, index]) for each in used])
+        medians = np.array([_median(rows.seconds[within == each, index]) for each in used])
         known = ~np.isnan(medians)
         if known.any():
             x, y = middle[known], np.maximum(medians[known], LEAST)

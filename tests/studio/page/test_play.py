@@ -395,3 +395,24 @@ def test_a_long_search_is_stopped(browser, tmp_path):
     browser.wait("document.getElementById('progress').hidden && !makespan.outcome.busy")
     assert browser.value("makespan.outcome.result.status") in ("feasible", "optimal")
     assert browser.value("makespan.outcome.result.runtime") < 19
+
+
+@pytest.mark.thorough
+def test_a_search_that_is_left_tells_nothing_any_more(browser, tmp_path):
+    """Its best and its bound are of another problem than the one on the page."""
+    save(generate("taskgraph", seed=1, options={"size": 60, "machines": 4}), tmp_path / "60.toml")
+    browser.do(lambda page: page.set_input_files("#open", tmp_path / "60.toml"))
+    browser.wait("document.querySelector('#progress span').textContent.includes('of 20 s, best')")
+    begin(browser, "independent")
+    assert browser.value("document.getElementById('progress').hidden")
+
+
+@pytest.mark.thorough
+def test_problems_of_exercises_are_examples(browser):
+    """They stand below the examples of their kind."""
+    browser.do(lambda page: page.select_option("#kind", "partition"))
+    browser.do(lambda page: page.select_option("#example", label="Batches on three devices"))
+    browser.wait("makespan.state.problem.resources?.length === 3")
+    best = browser.value("fetch('/exercises.json').then((answer) => answer.json())")
+    found = next(one for one in best if one["title"] == "Batches on three devices")
+    assert problem(browser) == found["problem"]

@@ -91,7 +91,7 @@ def run_experiment(
     with headed(files[0] if len(files) == 1 and "folder" in asked_for else ""):
         wanted = Experiment(**asked_for)
     _refuse_among_instances(output, files)
-    line = ProgressLine("solving")
+    line = ProgressLine("solving", logged=True)
 
     def tell(done: int, total: int, left: float | None) -> None:
         rest = "" if left is None else f", about {_duration(left)} left"
@@ -234,7 +234,7 @@ def command(
     problems, left_out = problems_named(files, parts)
     for other in left_out:
         parameters.print_error(f"left out: {other}")
-    line = ProgressLine("comparing")
+    line = ProgressLine("comparing", logged=True)
     comparisons = comparing(problems, chosen, time_limit, seed, line.say)
     found = dict(_print_each(comparisons, line, len(problems), None if as_json else parts))
     together = Comparisons(by_name=found, left_out=left_out)

@@ -137,14 +137,14 @@ class _Axis:
         return cls(0.0, most, ticks(most, 8))
 
     @classmethod
-    def along(cls, values: Floats, bars: bool) -> _Axis:
+    def along(cls, values: Floats, bars: bool, many: float) -> _Axis:
         """Return an axis from 0 unless all values are far from it; of bars, with their widths."""
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
         start = min(0.0, low) if low < 0.25 * high else low
         if bars:
             start, high = low - 0.6, high + 0.6
         span = (high - start) * (1.0 if bars else 1.02) or 1.0
-        wanted = 9 * (start + span) / span  # of those from 0 on, of which a part is seen
+        wanted = many * (start + span) / span  # of those from 0 on, of which a part is seen
         found = [tick for tick in ticks(start + span, wanted) if start <= tick.time <= start + span]
         if bars:
             found = [tick for tick in found if tick.time == int(tick.time)]
@@ -154,16 +154,18 @@ class _Axis:
 class _Frame:
     """Where the axes are on the canvas, and what they show."""
 
-    def __init__(self, curves: Curves, top: float) -> None:
+    def __init__(self, curves: Curves, top: float, width: float) -> None:
         bars = any(line.look == "bars" for line in curves.lines)
         x = np.concatenate([np.empty(0), *(line.x for line in curves.lines)])
         levels = [level for _, level in curves.levels]
         y = np.concatenate([levels, *(line.y for line in curves.lines)])
-        self.across = _Axis.logarithmic(x, 1.1) if "x" in curves.log else _Axis.along(x, bars)
+        self.across = (
+            _Axis.logarithmic(x, 1.1) if "x" in curves.log else _Axis.along(x, bars, width / 84)
+        )
         self.up = _Axis.logarithmic(y, 1.3) if "y" in curves.log else _Axis.upward(y)
         widest = max((text_width(tick.label, SIZE) for tick in self.up.ticks), default=0.0)
         self.left, self.top = PADDING + widest + 10.0 + LINE, top
-        self.right, self.bottom = WIDTH - PADDING, top + HEIGHT
+        self.right, self.bottom = width - PADDING, top + HEIGHT
 
     def x(self, value: float) -> float:
         return self.left + self.across.share(value) * (self.right - self.left)
@@ -172,20 +174,20 @@ class _Frame:
         return self.bottom - self.up.share(value) * (self.bottom - self.top)
 
 
-def curves_svg(curves: Curves, *, on_page: bool = False) -> str:
+def curves_svg(curves: Curves, *, width: float = WIDTH, on_page: bool = False) -> str:
     """Return curves as an SVG element; each line is a group ``line`` with ``data-line``."""
     colours = ON_PAGE if on_page else LIGHT
     titled = bool(curves.title) and not on_page
     top = PADDING + (LINE + 10) * titled + 10 * _labels_points(curves)
-    frame = _Frame(curves, top)
+    frame = _Frame(curves, top, width)
     canvas = Canvas(curves.title)
     legend = _legend(curves)
-    places = in_rows((36.0 + text_width(word, 10.0) for word, *_ in legend), PADDING, WIDTH)
+    places = in_rows((36.0 + text_width(word, 10.0) for word, *_ in legend), PADDING, width)
     below = frame.bottom + 3 * LINE + LINE * (places[-1][0] + 1 if places else 0)
     height = below + LINE * len(curves.notes) + PADDING / 2
-    canvas.rectangle((0, 0, WIDTH, height), colours["paper"])
+    canvas.rectangle((0, 0, width, height), colours["paper"])
     if titled:
-        title = elided(curves.title, TITLE, WIDTH - 2 * PADDING)
+        title = elided(curves.title, TITLE, width - 2 * PADDING)
         canvas.text((PADDING, PADDING + 11), title, size=TITLE, fill=colours["ink"], bold=True)
     _axes(canvas, frame, curves, colours)
     for index, line in enumerate(curves.lines):
@@ -206,7 +208,7 @@ def curves_svg(curves: Curves, *, on_page: bool = False) -> str:
         canvas.text((x + 22, y), word, size=10.0, fill=colours["ink"])
     for row, note in enumerate(curves.notes):
         canvas.text((PADDING, below + LINE * row), note, size=9.0, fill=colours["faint"])
-    return canvas.document(WIDTH, height)
+    return canvas.document(width, height)
 
 
 def _legend(curves: Curves) -> list[tuple[str, str, str | None]]:

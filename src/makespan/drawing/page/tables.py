@@ -4,7 +4,7 @@ Values of the same keys stand beside each other.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from makespan.core.display import Cell, Table, is_numeric
@@ -15,6 +15,7 @@ from makespan.drawing.text import short
 MAX_WORDS = 12  # in one cell
 SHOWN = 50  # rows of a table in a notebook
 LONGEST = 200  # characters in a cell of HTML
+SLIM = 360.0  # pixels of a picture on a narrow screen
 
 
 def answer_tables(answer: Mapping[str, Any]) -> tuple[Table, ...]:
@@ -137,11 +138,22 @@ body { margin: 0 auto; max-width: 1000px; padding: 20px; background: var(--paper
   color: var(--ink); font: 14px/1.45 system-ui, Helvetica, Arial, sans-serif; }
 svg { max-width: 100%; height: auto; border-radius: 8px; }
 .wide { overflow-x: auto; }
-@media (max-width: 700px) { .wide svg { max-width: none; } }
+.slim { display: none; }
+@media (max-width: 700px) {
+  .wide svg { max-width: none; }
+  .slim { display: block; }
+  .broad { display: none; }
+}
 table { border-collapse: collapse; margin: 12px 0 28px; font-variant-numeric: tabular-nums; }
 th, td { padding: 3px 12px; border-bottom: 1px solid var(--grid); }
 td[style*="right"] { white-space: nowrap; }
 """
+
+
+def on_each_screen(draw: Callable[..., str], what: object) -> str:
+    """Return ``what`` drawn twice, broad and slim: a page shows the one that its screen holds."""
+    broad, slim = draw(what, on_page=True), draw(what, width=SLIM, on_page=True)
+    return f'<div class="broad">{broad}</div><div class="slim">{slim}</div>'
 
 
 def still_page(title: str, parts: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from makespan.core.display import Axes, Table, counted
 from makespan.core.problem import NO_MACHINES, assumed_machines
 from makespan.drawing.comparison import Entry, Profile, Ranking, profile_svg, ranking_svg
-from makespan.drawing.page.tables import html_table, still_page
+from makespan.drawing.page.tables import html_table, on_each_screen, still_page
 from makespan.drawing.render import drawn, stacked_image
 from makespan.drawing.svg import stacked
 from makespan.drawing.text import percent, shortened
@@ -97,11 +97,12 @@ def _page(
     """Return a page without scripts: a picture and a table for each problem, and a summary."""
     parts = []
     for one, comparison in zip(rankings, comparisons, strict=True):
-        parts.append(ranking_svg(one))
+        parts.append(on_each_screen(ranking_svg, one))
         parts += map(html_table, comparison._tables())
     for each in over_all:
         parts += ["<h2>All problems</h2>", html_table(summary_table(summarise(comparisons)))]
-        parts += [profile_svg(each), html_table(profile_table(profile(comparisons)))]
+        parts.append(on_each_screen(profile_svg, each))
+        parts.append(html_table(profile_table(profile(comparisons))))
     return still_page("Methods side by side", parts)
 
 

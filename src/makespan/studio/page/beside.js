@@ -16,6 +16,7 @@ const part = (name) => document.getElementById(name);
 let known = [];
 let waiting = null;
 let turns = 0;
+let untouched = true; // the choice of methods, since it was opened
 
 // The methods that apply change with the problem; nobody waits for them.
 export function offerMethods() {
@@ -54,12 +55,15 @@ function show() {
 }
 
 function showChoice() {
+  const shown = outcome.result?.method; // one more, and there are two to compare
+  if (untouched && known.some(({ name, applies }) => applies && name === shown)) outcome.methods = [shown];
   const boxes = known.filter(({ applies }) => applies).map((one) => {
     const box = element("input");
     box.type = "checkbox";
     box.checked = outcome.methods.includes(one.name);
     box.disabled = !box.checked && outcome.methods.length >= MOST;
     box.addEventListener("change", () => {
+      untouched = false;
       outcome.methods = box.checked ? [...outcome.methods, one.name] : outcome.methods.filter((name) => name !== one.name);
       showChoice();
       const again = [...part("methods").querySelectorAll("label")].find((label) => label.textContent === one.name);
@@ -194,6 +198,7 @@ export function listenToBeside() {
     });
   });
   toggling("beside", "methods", (open) => {
+    untouched = open;
     if (open) return showChoice();
     outcome.methods = [];
     solve();

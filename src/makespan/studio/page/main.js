@@ -30,9 +30,9 @@ function offerExamples(kind) {
   const least = element("option", "an empty one, to begin with");
   least.value = "empty";
   list.append(least);
-  examples.forEach((one, index) => {
-    if (one.kind !== kind) return;
-    const option = element("option", one.title);
+  examples.forEach(({ title, problem, kind: of = problem.kind }, index) => {
+    if (of !== kind) return;
+    const option = element("option", title);
     option.value = index;
     list.append(option);
   });
@@ -76,14 +76,14 @@ function firstOf(kind) {
   offerExamples(kind);
   const first = examples.findIndex((one) => one.kind === kind);
   part("example").value = first;
-  choose(examples[first].toml);
+  choose(examples[first]);
 }
 
 // An example, unless something else is chosen or edited before it is there.
-async function choose(text) {
+async function choose({ toml: text, problem }) {
   const turn = ++readings;
-  const { problem } = await post("/api/problem", { problem: text });
-  if (turn === readings) put(problem, "new");
+  const found = problem ?? (await post("/api/problem", { problem: text })).problem;
+  if (turn === readings) put(found, "new");
 }
 
 // What the address says; at the start, without a word there, what was on the page before.
@@ -138,7 +138,14 @@ part("kind").addEventListener("change", () => firstOf(part("kind").value));
 part("example").addEventListener("change", () => {
   const { value } = part("example");
   if (value === "empty") put(empty(part("kind").value), "new");
-  else if (value !== "") choose(examples[value].toml);
+  else if (value !== "") choose(examples[value]);
+});
+part("open").addEventListener("change", async () => {
+  const [file] = part("open").files;
+  if (!file) return;
+  part("toml").value = await file.text();
+  part("open").value = ""; // the same file can be opened again
+  read(part("toml").value);
 });
 part("toml").addEventListener("input", (event) => {
   clearTimeout(typing);
@@ -165,7 +172,7 @@ listenToTheme();
 listenToBeside();
 listenToAway();
 startExercises(first);
-examples = await get("/api/examples");
+examples = [...(await get("/api/examples")), ...(await get("/exercises.json"))];
 await arrive();
 
 // For scripts beside the page: what is seen, and what is asked.

@@ -4,7 +4,7 @@ import { drawn } from "./fields.js";
 import { names } from "./tasks.js";
 
 export const [WIDE, HIGH] = [58, 34];
-const [ACROSS, DOWN, EDGE] = [108, 58, 26];
+const [ACROSS, DOWN, EDGE] = [100, 58, 26];
 
 export const brief = (value) => (typeof value === "number" ? String(Number(value.toPrecision(3))) : String(value));
 const shortened = (name) => (name.length > 9 ? `${name.slice(0, 4)}…${name.slice(-4)}` : name);

@@ -29,6 +29,7 @@ export function asked(problem = state.problem) {
 export async function solve() {
   const turn = ++current;
   abort?.abort();
+  progress(null); // a search that is left tells nothing any more
   abort = new AbortController();
   const { signal } = abort;
   outcome.busy = true;
@@ -52,7 +53,6 @@ export async function solve() {
   } catch (error) {
     if (error.name === "AbortError" || error.status === 409 || !isNow()) return;
     outcome.result = null;
-    progress(null);
     document.body.classList.remove("waiting");
     for (const act of followers) act(error);
   } finally {
