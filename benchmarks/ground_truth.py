@@ -24,15 +24,21 @@ COLLECTIVES = "reduce", "broadcast", "all-reduce"
 LINKS = "table", "racks", "ring"
 
 
-def case(links: str, collective: Any, seed: Sequence[int]) -> Reduction:
+def case(
+    links: str, collective: Any, seed: Sequence[int], *, middle: bool = False
+) -> Reduction:
     """Return a case of a family: 4 to 6 machines, 1 to 3 segments, whole times.
+
+    With ``middle``, 12 to 24 machines and 2 to 8 segments.
 
     Of a table, transfers take 2 to 16, of two racks 1 within and 2 to 8 between; of a ring each
     wire takes 1 to 4. Half of the cases have latencies, and half combine in other than no time.
     """
     rng = np.random.default_rng([*seed, LINKS.index(links), COLLECTIVES.index(collective)])
-    count = int(rng.integers(4, 6 if collective == "all-reduce" else 7))
-    given: dict[str, Any] = {"segments": int(rng.integers(1, 4)), "collective": collective}
+    least, most = (12, 24) if middle else (4, 5 if collective == "all-reduce" else 6)
+    count = int(rng.integers(least, most + 1))
+    segments = int(rng.integers(2, 9) if middle else rng.integers(1, 4))
+    given: dict[str, Any] = {"segments": segments, "collective": collective}
     latency, work = (bool(rng.integers(2)) for _ in range(2))
     if work:
         given["reduce"] = rng.integers(0, 4, count).astype(float)
