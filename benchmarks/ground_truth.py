@@ -24,9 +24,7 @@ COLLECTIVES = "reduce", "broadcast", "all-reduce"
 LINKS = "table", "racks", "ring"
 
 
-def case(
-    links: str, collective: Any, seed: Sequence[int], *, middle: bool = False
-) -> Reduction:
+def case(links: str, collective: Any, seed: Sequence[int], *, middle: bool = False) -> Reduction:
     """Return a case of a family: 4 to 6 machines, 1 to 3 segments, whole times.
 
     With ``middle``, 12 to 24 machines and 2 to 8 segments.

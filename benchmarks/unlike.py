@@ -31,7 +31,9 @@ def main() -> None:
     before = None if given.before is None else kept_in(given.before)
     families = [(links, collective) for collective in COLLECTIVES for links in LINKS]
     names = {
-        family: [" ".join(map(str, (*family[::-1], given.seed, each))) for each in range(given.cases)]
+        family: [
+            " ".join(map(str, (*family[::-1], given.seed, each))) for each in range(given.cases)
+        ]
         for family in families
     }
     for number in range(given.cases):
