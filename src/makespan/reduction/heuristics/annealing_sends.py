@@ -151,7 +151,30 @@ def anneal_sends(  # type: ignore[no-untyped-def]
     latency, transfer, combine, size, holds, exits, entries, shared, ahead, stays, tail, rows,
     record, times, best, least, grain, tries, heat, aim, mix, seed, stop,
 ):  # fmt: skip
-    """Change a plan again and again; return when the best plan so far ends."""
+    """Change a plan again and again; return when the best plan so far ends, or -1 for no plan.
+
+    The cost of a plan is by how much sends arrive after what is aimed at: ``aim`` of the way from
+    ``best`` to ``least``, and no less than ``grain``. A plan that costs more is taken with a chance
+    that grows with ``heat``. A try has three phases: propose a change, time all rows, and keep the
+    plan or not. A change: a send is put before what it waits for, or elsewhere; a copy gets another
+    sender, a part another receiver; two sends exchange them; two machines change places in the
+    trees of a segment, or in one of them; a segment is complete on another machine.
+
+    - ``latency`` to ``ahead``: those of :func:`~makespan.reduction.heuristics.critical_path.shorten`.
+    - ``stays``: (machine, segment) Where parts end: no machine changes places with that one.
+    - ``tail``: (machine) What follows at least when a part has arrived there.
+    - ``rows``: (row, 4) Sender, receiver, segment, whether a copy, sent in their order, each as
+      early as it can; they go on changing.
+    - ``record``, ``times``: (row, 4), (row, 2) Get the plan that ends first, if before ``best``.
+    - ``best``, ``least``: when the best plan so far ends, and a lower bound.
+    - ``grain``: 1 where times are whole, else 0.
+    - ``heat``: what a worse plan may cost more, on average, in parts of the time from what is aimed
+      at to ``best``.
+    - ``mix``: (6) Of 64 changes, up to which number they are of each kind.
+    - ``seed``, ``stop``: of the random numbers; (1) no longer 0 to stop.
+
+    Complexity: O(n m) a try.
+    """
     total = rows.shape[0]
     machines, segments = holds.shape
     ports = max(exits.max(), entries.max()) + 1
