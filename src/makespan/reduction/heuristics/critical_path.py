@@ -70,7 +70,7 @@ class Shortening:
 
 
 @part
-def _trace_back(final, kept, path, awaited):  # type: ignore[no-untyped-def]
+def trace_waits(final, kept, path, awaited):  # type: ignore[no-untyped-def]
     """Find the rows that the end waits for, and what each of them waits for; return their number.
 
     A row waits to start, for what it sends or for a port; or, where it is awaited combined, for the
@@ -92,7 +92,7 @@ def _trace_back(final, kept, path, awaited):  # type: ignore[no-untyped-def]
 
 
 @part
-def _move(current, trial, row, to):  # type: ignore[no-untyped-def]
+def move_row(current, trial, row, to):  # type: ignore[no-untyped-def]
     """Put a row of the plan at another place; those between go on by one."""
     if to > row:
         copy_rows(current[row + 1 : to + 1], trial[row:to])
@@ -123,7 +123,7 @@ def _send_otherwise(current, trial, row, some, anywhere, machines, seed):  # typ
 
 
 @part
-def _time_rows(  # type: ignore[no-untyped-def]
+def time_sends(  # type: ignore[no-untyped-def]
     trial, trial_times, limited, allowed, latency, transfer, combine, size, exits, entries, shared,
     ahead, has, left, ready, origin, free, user, waits,
 ):  # fmt: skip
@@ -256,7 +256,7 @@ def shorten(  # type: ignore[no-untyped-def]
         if turn > 0 and stop[0] != 0:
             break
         if turn > 0:
-            found = _trace_back(final, kept, path, awaited)
+            found = trace_waits(final, kept, path, awaited)
             copy_rows(current, trial)
             seed = next_seed(seed)
             place = (seed >> 8) % found
@@ -274,7 +274,7 @@ def shorten(  # type: ignore[no-untyped-def]
                     to = row - 1 - some % NEAR
                 elif kind > 2:  # what is waited for goes behind
                     row, to = to, row
-                _move(current, trial, row, min(max(to, 0), total - 1))
+                move_row(current, trial, row, min(max(to, 0), total - 1))
             else:
                 if kind == 5 and to >= 0:
                     row = to
@@ -286,7 +286,7 @@ def shorten(  # type: ignore[no-untyped-def]
         free[:] = zero
         user[:] = NOTHING
         allowed = max(least + deviation, reached)
-        valid, end, latest = _time_rows(
+        valid, end, latest = time_sends(
             trial, trial_times, turn > 0, allowed, latency, transfer, combine, size, exits,
             entries, shared, ahead, has, left, ready, origin, free, user, waits,
         )  # fmt: skip

@@ -5,12 +5,16 @@ import sys
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import readonly
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.reduction.answer import finished
+from makespan.reduction.bounding import distances
+from makespan.reduction.bounding.one_segment import one_segment
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves.merging import reduce_scatter_all_gather
 from makespan.reduction.halves.rarest_first import rarest_first
+from makespan.reduction.heuristics.annealing_sends import AnnealedSends, Sending
 from makespan.reduction.heuristics.critical_path import Shortening
 from makespan.reduction.heuristics.symmetry import Plan
 from makespan.reduction.needs import ALONG_CRITICAL_PATH, BY_CP_SAT, PROVED_SOON, is_tried
@@ -18,8 +22,10 @@ from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends, shared_links, tables_of
 
 TIMED = 1_000_000  # sends in a run
+ANNEALED = 4_000_000  # the same, while a plan is annealed
 STALE = 60  # runs that were of no use, before it is given up
 SHARE = 0.5  # of the time that is left, where exact search follows
+SHARE_BOTH_WAYS = 0.85  # the same of an all-reduce, which exact search then seldom improves
 SHARE_BEFORE_PROOF = 0.1  # the same, where it soon proves the optimum
 FEW_RUNS = {"restarts": 20, "rebuilds": 0}
 MOST_LATER = 0.1  # by what part plans that are gone on from may end later than the best, at most
@@ -44,13 +50,20 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
     rows = max(1, len(search.plan.rows))
     more_comes = is_tried(problem, BY_CP_SAT)
     best = search.run(0)
-    share = SHARE_BEFORE_PROOF if is_tried(problem, PROVED_SOON) else SHARE
+    share = SHARE if problem.statement.one_way else SHARE_BOTH_WAYS
+    share = SHARE_BEFORE_PROOF if is_tried(problem, PROVED_SOON) else share
+    annealed = _annealed(problem, control, search, least)
     with control.sharing(share if more_comes else 1.0):
         for _ in range(sys.maxsize if runs is None else runs):
             if not least < best < np.inf or search.stale > STALE or control.expired():
                 break
             later = MOST_LATER * control.rng.random() ** 2
             best = search.run(1 + TIMED // rows, later)
+            if annealed is not None:
+                annealed.take(search.plan, best)
+                if annealed.run(1 + ANNEALED // rows) < best:
+                    search.take(annealed.plan, backward=False)
+                    best = annealed.end
     schedule = search.plan.schedule(problem) if best < np.inf else known
     schedule = min(known, schedule, key=lambda each: each.makespan)
     return finished(problem, control, schedule, lower_bound)
@@ -59,6 +72,28 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
 def unit_of(problem: Reduction) -> float:
     """Return the unit of the tables, seconds."""
     return float(tables_of(problem).unit or 1)
+
+
+def _annealed(
+    problem: Reduction, control: Control, search: Shortening, least: float
+) -> AnnealedSends | None:
+    """Return the annealing of a problem in which all machines have or get all, else None."""
+    before, after, combining = problem.statement
+    one_way = problem.statement.one_way
+    holds, lacks = problem.statement.copied if one_way else (before, after)
+    if not (holds | lacks).all() or not (one_way or (before.all() and after.all())):
+        return None
+    size = float(problem.sizes.min())
+    tail = np.zeros(len(before))
+    if combining:  # how long a part takes at least until all have what it is combined to
+        ways = distances(problem, size, back=False, combining=True)
+        if one_way:
+            tail = ways[:, after.any(axis=1)].min(axis=1)
+        else:
+            tail = (ways + one_segment(problem, size, back=False, quick=True)).min(axis=1)
+    stays = np.ascontiguousarray(after & (combining and one_way))
+    given = Sending(*search.given, *readonly(stays, tail / unit_of(problem)))
+    return AnnealedSends(given, least, int(problem.unit is not None), control)
 
 
 def _first(problem: Reduction, control: Control) -> Solution:

@@ -38,7 +38,7 @@ BURST, MOST = 8, 4_000_000  # tries to shorten for each machine and segment at o
 RARER = 4  # times as much is done in runs as to shorten plans, where neither helps
 STALE = 20  # times that this did not help, before another plan is taken
 BEST = 2  # times as much as in another search is done in that with the best plan
-BEFORE = 0.65  # of the time that is left, where the plan is then shortened by another method
+BEFORE = 0.15  # of the time that is left, where the plan is then shortened by another method
 BEFORE_PROOF = 0.1  # where exact search soon proves the optimum
 SPARE = 10  # a tenth more segments may be planned, and left out then
 

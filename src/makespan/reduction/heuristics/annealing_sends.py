@@ -1,0 +1,278 @@
+"""The loop of a local search for sends of any collective: other senders, receivers, turns, homes.
+
+Source: Kirkpatrick, Gelatt and Vecchi 1983, simulated annealing; what is critical is drawn more
+often, as in van Laarhoven, Aarts and Lenstra 1992.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from makespan.core.control import Control, stoppable
+from makespan.core.numeric.jit import loop, part
+from makespan.core.numeric.random import next_seed
+from makespan.reduction.heuristics import copy_rows, greatest
+from makespan.reduction.heuristics.critical_path import (
+    NOTHING,
+    WATCHED_FROM,
+    move_row,
+    time_sends,
+    trace_waits,
+)
+from makespan.reduction.heuristics.symmetry import Plan
+
+HEAT = 0.25
+AIM = 0.125
+MIX = np.array([8, 20, 24, 44, 52, 60])
+
+
+class Sending(NamedTuple):
+    """The columns of a problem: the first arguments of :func:`anneal_sends`."""
+
+    latency: Any
+    transfer: Any
+    combine: Any
+    size: Any
+    holds: Any
+    exits: Any
+    entries: Any
+    shared: Any
+    ahead: Any
+    stays: Any
+    tail: Any
+
+
+class AnnealedSends:
+    """A plan that is changed again and again; ``plan`` is the best so far, ending at ``end``.
+
+    ``least`` is a lower bound, ``grain`` 1 where times are whole, else 0.
+    """
+
+    def __init__(self, given: Sending, least: float, grain: int, control: Control) -> None:
+        self.given, self.least, self.grain, self.control = given, least, grain, control
+        self.end: Any = np.inf
+        self.work = 0
+
+    def take(self, plan: Plan, end: Any) -> None:
+        """Go on from a plan that ends at ``end``, if it is better than all before it."""
+        if end < self.end:
+            self.rows = np.array(plan.rows, dtype=np.int64, order="C")
+            self.plan, self.end = Plan(self.rows.copy(), plan.times.copy()), end
+
+    def run(self, tries: int) -> Any:
+        """Change the plan so often; return when the best one ends."""
+        rows, times = self.plan
+        work = len(rows) * (1 + tries)
+        self.work += work
+        seed = int(self.control.rng.integers(2**31))
+        loop = anneal_sends.bind(
+            self.work, self.given, rows=self.rows, record=rows, times=times,
+            best=times.dtype.type(self.end), least=float(self.least), grain=self.grain,
+            tries=tries, heat=HEAT, aim=AIM, mix=MIX, seed=seed,
+        )  # fmt: skip
+        self.end = stoppable(self.control, loop, long=work / WATCHED_FROM)
+        return self.end
+
+
+@part
+def _change_end(current, trial, row, some, machines):  # type: ignore[no-untyped-def]
+    """Give a copy another sender, one that has it before, or a part another receiver; say if so."""
+    total = len(current)
+    segment, copied = current[row, 2], current[row, 3]
+    if copied == 0:
+        to = some % machines
+        trial[row, 1] = to
+        return to != current[row, 0] and to != current[row, 1]
+    at = some % total
+    for _ in range(total):
+        at = at - 1 if at > 0 else total - 1
+        if current[at, 2] == segment and at != row:
+            if current[at, 3] == 1 and at < row:
+                trial[row, 0] = current[at, 1 - (some >> 9) % 2]
+                break
+            if current[at, 3] == 0 and (some >> 9) % 4 == 0:
+                trial[row, 0] = current[at, 1]
+                break
+    return trial[row, 0] != current[row, 0] and trial[row, 0] != trial[row, 1]
+
+
+@part
+def _exchange_ends(current, trial, row, near):  # type: ignore[no-untyped-def]
+    """Let two copies change senders, or two parts receivers."""
+    copied = current[row, 3]
+    if current[near, 3] != copied or near == row:
+        return False
+    end = 1 - copied
+    trial[row, end], trial[near, end] = current[near, end], current[row, end]
+    return trial[row, 0] != trial[row, 1] and trial[near, 0] != trial[near, 1]
+
+
+@part
+def _exchange_machines(current, trial, row, other, half, stays):  # type: ignore[no-untyped-def]
+    """Let two machines change places in all sends of a segment, or in one half of them."""
+    one, segment = current[row, 1], current[row, 2]
+    if one == other or stays[one, segment] or stays[other, segment]:
+        return False
+    for at in range(len(current)):
+        if current[at, 2] == segment and (half == 0 or current[at, 3] == current[row, 3]):
+            for end in range(2):
+                if current[at, end] == one:
+                    trial[at, end] = other
+                elif current[at, end] == other:
+                    trial[at, end] = one
+    return True
+
+
+@part
+def _move_home(current, trial, row):  # type: ignore[no-untyped-def]
+    """Turn round the last part of a segment and the copy that leads back; say if there is one."""
+    segment = current[row, 2]
+    last = copy = NOTHING
+    for at in range(len(current)):
+        if current[at, 2] == segment and current[at, 3] == 0:
+            last = at
+    if last < 0:
+        return False
+    new, home = current[last, 0], current[last, 1]
+    for at in range(last, len(current)):
+        if current[at, 2] == segment and current[at, 3] == 1 and current[at, 1] == new:
+            copy = at
+    if copy < 0:
+        return False
+    trial[last, 0], trial[last, 1] = home, new
+    move_row(current, trial, copy, last + 1)
+    trial[last + 1, 0], trial[last + 1, 1] = new, home
+    return True
+
+
+@loop(pays_from=100_000)
+def anneal_sends(  # type: ignore[no-untyped-def]
+    latency, transfer, combine, size, holds, exits, entries, shared, ahead, stays, tail, rows,
+    record, times, best, least, grain, tries, heat, aim, mix, seed, stop,
+):  # fmt: skip
+    """Change a plan again and again; return when the best plan so far ends, or -1 for no plan.
+
+    The cost of a plan is by how much sends arrive after what is aimed at: ``aim`` of the way from
+    ``best`` to ``least``, and no less than ``grain``. A plan that costs more is taken with a chance
+    that grows with ``heat``. A try has three phases: propose a change, time all rows, and keep the
+    plan or not. A change: a send is put before what it waits for, or elsewhere; a copy gets another
+    sender, a part another receiver; two sends exchange them; two machines change places in the
+    trees of a segment, or in one of them; a segment is complete on another machine.
+
+    - ``latency`` to ``ahead``: those of :func:`~makespan.reduction.heuristics.critical_path.shorten`.
+    - ``stays``: (machine, segment) Where parts end: no machine changes places with that one.
+    - ``tail``: (machine) What follows at least when a part has arrived there.
+    - ``rows``: (row, 4) Sender, receiver, segment, whether a copy, sent in their order, each as
+      early as it can; they go on changing.
+    - ``record``, ``times``: (row, 4), (row, 2) Get the plan that ends first, if before ``best``.
+    - ``best``, ``least``: when the best plan so far ends, and a lower bound.
+    - ``grain``: 1 where times are whole, else 0.
+    - ``heat``: what a worse plan may cost more, on average, in parts of the time from what is aimed
+      at to ``best``.
+    - ``mix``: (6) Of 64 changes, up to which number they are of each kind.
+    - ``seed``, ``stop``: of the random numbers; (1) no longer 0 to stop.
+
+    Complexity: O(n m) a try.
+    """
+    total = rows.shape[0]
+    machines, segments = holds.shape
+    ports = max(greatest(exits), greatest(entries)) + 1
+    zero = latency[0, 0] * 0
+    ready = np.zeros((machines, segments), latency.dtype)
+    origin = np.zeros((machines, segments), np.int64)
+    has = holds.copy()
+    parts = np.zeros(segments, np.int64)
+    for machine in range(machines):
+        for segment in range(segments):
+            parts[segment] += holds[machine, segment] == 0
+    left = parts.copy()
+    links = ports
+    for machine in range(len(shared)):
+        links = max(links, greatest(shared[machine]) + 1)
+    free = np.zeros((4, links), latency.dtype)
+    user = np.zeros((4, links), np.int64)
+    waits = np.zeros((3, total), np.int64)
+    kept = waits.copy()  # those of the current plan
+    path = np.zeros(total, np.int64)
+    awaited = np.zeros(total, np.int64)
+    trial = rows.copy()
+    trial_times = times.copy()
+    target = min(best - (best - least) * aim, best - grain * 1.0)
+    cost = limit = 0.0
+    found = 0
+    for turn in range(tries + 1):
+        if stop[0] != 0 or best <= least:
+            break
+        if turn > 0:
+            copy_rows(rows, trial)
+            seed = next_seed(seed)
+            limit = cost - heat * (best - target) * math.log(((seed >> 8) + 1) / 8388609)
+            seed = next_seed(seed)
+            kind = (seed >> 8) % 64
+            seed = next_seed(seed)
+            step = (seed >> 9) % found
+            critical = (seed >> 8) % 2 > 0
+            row = path[step] if critical else (seed >> 9) % total
+            seed = next_seed(seed)
+            some = seed >> 8
+            near = min(max(row + some % (4 * machines + 1) - 2 * machines, 0), total - 1)
+            if kind < mix[2]:
+                to = near
+                if critical and kind > mix[0] and awaited[step] >= 0:
+                    to = awaited[step]
+                    if kind > mix[1]:
+                        row, to = to, row
+                if row == to:
+                    continue
+                move_row(rows, trial, row, to)
+            elif kind < mix[3]:
+                if not _change_end(rows, trial, row, some, machines):
+                    continue
+            elif kind < mix[4]:
+                if not _exchange_ends(rows, trial, row, near):
+                    continue
+            elif kind < mix[5]:
+                other, half = some % machines, (some >> 7) % 2
+                if not _exchange_machines(rows, trial, row, other, half, stays):
+                    continue
+            elif not _move_home(rows, trial, row):
+                continue
+        ready[:] = zero
+        origin[:] = NOTHING
+        copy_rows(holds, has)
+        np.positive(parts, left)
+        free[:] = zero
+        user[:] = NOTHING
+        valid, end, latest = time_sends(
+            trial, trial_times, turn > 0, target + limit, latency, transfer, combine, size, exits,
+            entries, shared, ahead, has, left, ready, origin, free, user, waits,
+        )  # fmt: skip
+        if valid < total:
+            if turn == 0:
+                return zero - 1
+            continue
+        spent = 0.0
+        for row in range(total):
+            late = trial_times[row, 1] - target
+            if trial[row, 3] == 0:
+                late += tail[trial[row, 1]]
+            spent += max(late, 0.0)
+        if turn > 0 and spent > limit:
+            continue
+        copy_rows(waits, kept)
+        cost = spent
+        copy_rows(trial, rows)
+        found = trace_waits(latest, kept, path, awaited)
+        if end < best:
+            best = end
+            copy_rows(trial, record)
+            copy_rows(trial_times, times)
+            target = min(best - (best - least) * aim, best - grain * 1.0)
+            cost = 0.0
+            for row in range(total):
+                late = trial_times[row, 1] - target
+                if trial[row, 3] == 0:
+                    late += tail[trial[row, 1]]
+                cost += max(late, 0.0)
+    return best
