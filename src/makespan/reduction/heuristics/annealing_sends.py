@@ -11,7 +11,7 @@ import numpy as np
 
 from makespan.core.control import Control, stoppable
 from makespan.core.numeric.jit import loop, part
-from makespan.core.numeric.random import next_seed
+from makespan.core.numeric.random import next_seed, uniform
 from makespan.reduction.heuristics import copy_rows, greatest
 from makespan.reduction.heuristics.critical_path import (
     NOTHING,
@@ -20,11 +20,13 @@ from makespan.reduction.heuristics.critical_path import (
     time_sends,
     trace_waits,
 )
+from makespan.reduction.heuristics.regrowing import regrow
 from makespan.reduction.heuristics.symmetry import Plan
 
-HEAT = 0.25
-AIM = 0.125
-MIX = np.array([8, 20, 24, 44, 52, 60])
+HEAT = 0.4
+AIM = 0.3
+WILD = 3
+MIX = np.array([8, 20, 24, 42, 58])
 
 
 class Sending(NamedTuple):
@@ -98,17 +100,6 @@ def _change_end(current, trial, row, some, machines):  # type: ignore[no-untyped
 
 
 @part
-def _exchange_ends(current, trial, row, near):  # type: ignore[no-untyped-def]
-    """Let two copies change senders, or two parts receivers."""
-    copied = current[row, 3]
-    if current[near, 3] != copied or near == row:
-        return False
-    end = 1 - copied
-    trial[row, end], trial[near, end] = current[near, end], current[row, end]
-    return trial[row, 0] != trial[row, 1] and trial[near, 0] != trial[near, 1]
-
-
-@part
 def _exchange_machines(current, trial, row, other, half, stays):  # type: ignore[no-untyped-def]
     """Let two machines change places in all sends of a segment, or in one half of them."""
     one, segment = current[row, 1], current[row, 2]
@@ -125,25 +116,57 @@ def _exchange_machines(current, trial, row, other, half, stays):  # type: ignore
 
 
 @part
-def _move_home(current, trial, row):  # type: ignore[no-untyped-def]
-    """Turn round the last part of a segment and the copy that leads back; say if there is one."""
-    segment = current[row, 2]
-    last = copy = NOTHING
+def _move_home(current, trial, now, segment, home):  # type: ignore[no-untyped-def]
+    """Let a segment be complete on another machine; return when it is complete now."""
+    first = NOTHING
+    for row in range(len(current)):
+        if current[row, 2] == segment and current[row, 3] == 1:
+            if first < 0 or now[row, 0] < now[first, 0]:
+                first = row
+    for row in range(len(current)):
+        if current[row, 2] == segment and trial[row, current[row, 3]] == home:
+            trial[row, current[row, 3]] = current[first, 0]
+    return now[first, 0]
+
+
+@part
+def _take_out(current, now, row, other, whole, begin, gone):  # type: ignore[no-untyped-def]
+    """Take out copies that begin no earlier than a row, or parts that arrive no later, of its
+    segment and another one; or all of its segment.
+    """
+    segment, copied = current[row, 2], current[row, 3]
     for at in range(len(current)):
-        if current[at, 2] == segment and current[at, 3] == 0:
-            last = at
-    if last < 0:
-        return False
-    new, home = current[last, 0], current[last, 1]
-    for at in range(last, len(current)):
-        if current[at, 2] == segment and current[at, 3] == 1 and current[at, 1] == new:
-            copy = at
-    if copy < 0:
-        return False
-    trial[last, 0], trial[last, 1] = home, new
-    move_row(current, trial, copy, last + 1)
-    trial[last + 1, 0], trial[last + 1, 1] = new, home
-    return True
+        begin[at] = now[at, 0]
+        late = now[at, 0] >= now[row, 0] if copied == 1 else now[at, 1] <= now[row, 1]
+        here = current[at, 2] == segment or current[at, 2] == other
+        gone[at] = here and (whole or (late and current[at, 3] == copied))
+
+
+@part
+def _sort_rows(trial, begin):  # type: ignore[no-untyped-def]
+    """Sort rows by when they begin: an insertion sort, as few of them move."""
+    for at in range(1, len(trial)):
+        here, first = at, begin[at]
+        one, two, three, four = trial[at, 0], trial[at, 1], trial[at, 2], trial[at, 3]
+        while here > 0 and begin[here - 1] > first:
+            begin[here] = begin[here - 1]
+            for place in range(4):
+                trial[here, place] = trial[here - 1, place]
+            here -= 1
+        begin[here] = first
+        trial[here, 0], trial[here, 1], trial[here, 2], trial[here, 3] = one, two, three, four
+
+
+@part
+def _lateness(trial, times, tail, target):  # type: ignore[no-untyped-def]
+    """Return by how much all sends arrive after a target, less what must follow."""
+    spent = 0.0
+    for row in range(len(trial)):
+        late = times[row, 1] - target
+        if trial[row, 3] == 0:
+            late += tail[trial[row, 1]]
+        spent += max(late, 0.0)
+    return spent
 
 
 @loop(pays_from=100_000)
@@ -179,7 +202,8 @@ def anneal_sends(  # type: ignore[no-untyped-def]
     machines, segments = holds.shape
     ports = max(greatest(exits), greatest(entries)) + 1
     zero = latency[0, 0] * 0
-    ready = np.zeros((machines, segments), latency.dtype)
+    copied_too = total > (machines - 1) * segments
+    ready, there = np.zeros((machines, segments), latency.dtype), np.zeros(machines, latency.dtype)
     origin = np.zeros((machines, segments), np.int64)
     has = holds.copy()
     parts = np.zeros(segments, np.int64)
@@ -187,17 +211,17 @@ def anneal_sends(  # type: ignore[no-untyped-def]
         for segment in range(segments):
             parts[segment] += holds[machine, segment] == 0
     left = parts.copy()
-    links = ports
-    for machine in range(len(shared)):
-        links = max(links, greatest(shared[machine]) + 1)
-    free = np.zeros((4, links), latency.dtype)
-    user = np.zeros((4, links), np.int64)
-    waits = np.zeros((3, total), np.int64)
-    kept = waits.copy()  # those of the current plan
-    path = np.zeros(total, np.int64)
-    awaited = np.zeros(total, np.int64)
-    trial = rows.copy()
-    trial_times = times.copy()
+    free, user = np.zeros((4, ports), latency.dtype), np.zeros((4, ports), np.int64)
+    waits, kept = np.zeros((3, total), np.int64), np.zeros((3, total), np.int64)
+    path, awaited = np.zeros(total, np.int64), np.zeros(total, np.int64)
+    trial, trial_times = rows.copy(), times.copy()
+    now, begin = times.copy(), np.zeros(total, latency.dtype)  # of the current plan, and of a trial
+    gone, state = np.zeros(total, np.bool_), np.zeros(machines, np.int64)
+    busy, giver = np.zeros((3, machines), np.int64), np.zeros(machines, np.int64)
+    busy_from = np.zeros((3, machines, total), latency.dtype)
+    busy_until, start = busy_from.copy(), there.copy()
+    favour, value = np.zeros(machines), np.zeros(machines)
+    mean = (times[:, 1] - times[:, 0]).sum() / total
     target = min(best - (best - least) * aim, best - grain * 1.0)
     cost = limit = 0.0
     found = 0
@@ -230,14 +254,36 @@ def anneal_sends(  # type: ignore[no-untyped-def]
                 if not _change_end(rows, trial, row, some, machines):
                     continue
             elif kind < mix[4]:
-                if not _exchange_ends(rows, trial, row, near):
-                    continue
-            elif kind < mix[5]:
                 other, half = some % machines, (some >> 7) % 2
                 if not _exchange_machines(rows, trial, row, other, half, stays):
                     continue
-            elif not _move_home(rows, trial, row):
-                continue
+            else:
+                segment, since = rows[row, 2], zero
+                whole = copied_too and some % 8 == 0
+                other = (some >> 3) % (2 * segments)
+                if whole or other >= segments:
+                    other = segment
+                if whole:
+                    since = _move_home(rows, trial, now, segment, (some >> 3) % machines)
+                _take_out(rows, now, row, other, whole, begin, gone)
+                seed = next_seed(seed)
+                dear = uniform(seed)
+                seed = next_seed(seed)
+                wild = WILD * mean * uniform(seed)
+                for machine in range(machines):
+                    seed = next_seed(seed)
+                    favour[machine] = wild * uniform(seed)
+                possible = True
+                for half in range(1 + (whole or other != segment)):
+                    possible = possible and regrow(
+                        trial, begin, gone, other if half else segment,
+                        half == 1 if whole else rows[row, 3] == 0, since, best, latency, transfer,
+                        combine, size, holds, state, there, favour, dear, busy, busy_from,
+                        busy_until, value, giver, start,
+                    )  # fmt: skip
+                if not possible:
+                    continue
+                _sort_rows(trial, begin)
         ready[:] = zero
         origin[:] = NOTHING
         copy_rows(holds, has)
@@ -252,27 +298,18 @@ def anneal_sends(  # type: ignore[no-untyped-def]
             if turn == 0:
                 return zero - 1
             continue
-        spent = 0.0
-        for row in range(total):
-            late = trial_times[row, 1] - target
-            if trial[row, 3] == 0:
-                late += tail[trial[row, 1]]
-            spent += max(late, 0.0)
+        spent = _lateness(trial, trial_times, tail, target)
         if turn > 0 and spent > limit:
             continue
         copy_rows(waits, kept)
         cost = spent
         copy_rows(trial, rows)
+        copy_rows(trial_times, now)
         found = trace_waits(latest, kept, path, awaited)
         if end < best:
             best = end
             copy_rows(trial, record)
             copy_rows(trial_times, times)
             target = min(best - (best - least) * aim, best - grain * 1.0)
-            cost = 0.0
-            for row in range(total):
-                late = trial_times[row, 1] - target
-                if trial[row, 3] == 0:
-                    late += tail[trial[row, 1]]
-                cost += max(late, 0.0)
+            cost = _lateness(trial, trial_times, tail, target)
     return best
