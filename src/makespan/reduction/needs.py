@@ -13,6 +13,7 @@ from makespan.reduction.sends import sends_in
 FEW_MACHINES = 64
 LOOKS_IN_REACH = 20_000_000  # about a fifth of a second a run
 SENDS_IN_REACH = 100_000
+MOST_ANNEALED = 250_000  # machines times sends, whose spans at ports are looked through
 MOST_ARCS, ARCS_IN_REACH, ARCS_PROVED = 60_000, 6_000, 150
 
 
@@ -85,6 +86,14 @@ def _unmodelled(problem: Reduction) -> str | None:
         takes = (problem.latencies + problem.transfers * problem.sizes.min())[apart]
         at_once = bool((takes <= 0).any())
     return "a send takes no time" if at_once else None
+
+
+def _annealed(problem: Reduction) -> str | None:
+    before, after, _ = problem.statement
+    held, lacked = problem.statement.copied if one_way(problem) else (before & after, ~before)
+    if problem.shared is not None:
+        return "links are shared"
+    return None if (held | lacked).all() else "not all machines have or get all"
 
 
 def at_most(most: int, what: str, count: Callable[[Reduction], int]) -> Need:
@@ -169,10 +178,22 @@ BY_DUE_DATES = Scope(
     (at_most(LOOKS_IN_REACH, "sends times segments", lambda each: sends_in(each) * each.items),),
 )
 ALONG_CRITICAL_PATH = Scope(FREE_PLAN, (UNEVEN_TIMES, at_most(SENDS_IN_REACH, "sends", sends_in)))
+ANNEALED = Scope(
+    (*ALONG_CRITICAL_PATH.needs, ONE_PORT),
+    (
+        *ALONG_CRITICAL_PATH.reach,
+        at_most(
+            MOST_ANNEALED, "machines times sends", lambda each: sends_in(each) * len(each.machines)
+        ),
+        Need("segments that all have or get, over links that are not shared", _annealed),
+    ),
+)
+"""Of those that sends are annealed of, which needs the time more than what is before it."""
 BY_CP_SAT = Scope(
     (CP_SAT, GIVEN_COUNT, MODELLED, FREE_ORDER, COMMON_UNIT, _arcs(MOST_ARCS)),
     (_arcs(ARCS_IN_REACH),),
 )
 """Those of the methods that go on from plans of others."""
+FEW_ARCS = Scope(BY_CP_SAT.needs, (UNEVEN_TIMES, _arcs(ARCS_PROVED)))
 PROVED_SOON = Scope((AN_ALL_REDUCE, *BY_CP_SAT.needs), (UNEVEN_TIMES, _arcs(ARCS_PROVED)))
 """Of all-reduces that exact search proves in a second or two: what is before it must leave time."""

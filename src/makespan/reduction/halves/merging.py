@@ -104,8 +104,8 @@ def _merged_parts(
     known, left = control.incumbent, control.remaining
     more_comes = needs.is_tried(problem, needs.BY_DUE_DATES, needs.ALONG_CRITICAL_PATH)
     packed = pair is DEALT and problem.times is None  # by linear programmes, which take a while
-    soon = needs.is_tried(problem, needs.PROVED_SOON)
-    part = 2 if not more_comes else 4 if packed and not soon else 8
+    soon = needs.is_tried(problem, needs.PROVED_SOON, needs.ANNEALED)
+    part = 8 if more_comes and (soon or not packed) else 2
     more_finds = more_comes and not schedule_by_due_date.lacks(RUNS * sends_in(problem))
     others = pair is ON_ROOT or (known is not None and more_finds)  # are still to come
     share = math.inf if left is None else left / part if others else left

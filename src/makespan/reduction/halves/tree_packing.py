@@ -16,7 +16,14 @@ from makespan.reduction.halves import planner
 from makespan.reduction.heuristics.symmetry import occupation_of, schedule_at
 from makespan.reduction.heuristics.weighted_links import NEEDED, UNEVEN, follow_packing
 from makespan.reduction.model import Bools
-from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN, UNEVEN_TIMES
+from makespan.reduction.needs import (
+    ANNEALED,
+    FREE_ORDER,
+    GIVEN_COUNT,
+    OPEN_PLAN,
+    UNEVEN_TIMES,
+    is_tried,
+)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends
 
@@ -33,7 +40,7 @@ SENDS_IN_ALL = 4_000_000
 PATIENCE = 10  # times as many within a time limit
 FIRST = 8  # times as long a run is done to its end, where there is no plan yet
 WATCHED_FROM = 2_000_000  # sends times ways
-SHARE = 0.35  # of the time that is left
+SHARE, SHARE_BEFORE = 0.35, 0.2  # of the time that is left, and where sends are then annealed
 
 SPANNING = Need(
     "segments that all of 2 to 64 machines have or must get, only copied or only combined",
@@ -56,7 +63,8 @@ def tree_packing(problem: Reduction, control: Control, *, runs: int | None = Non
     claim_sends(problem)
     left = control.remaining
     known = control.incumbent is not None
-    with control.limited(None if left is None or not known else SHARE * left):
+    share = SHARE_BEFORE if is_tried(problem, ANNEALED) else SHARE
+    with control.limited(None if left is None or not known else share * left):
         search = _Search(problem, control)
         for _ in range(search.budget if runs is None else max(1, runs)):
             search.run()

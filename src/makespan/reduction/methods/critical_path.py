@@ -17,15 +17,22 @@ from makespan.reduction.halves.rarest_first import rarest_first
 from makespan.reduction.heuristics.annealing_sends import AnnealedSends, Sending
 from makespan.reduction.heuristics.critical_path import Shortening
 from makespan.reduction.heuristics.symmetry import Plan
-from makespan.reduction.needs import ALONG_CRITICAL_PATH, BY_CP_SAT, PROVED_SOON, is_tried
+from makespan.reduction.needs import (
+    ALONG_CRITICAL_PATH,
+    ANNEALED,
+    BY_CP_SAT,
+    FEW_ARCS,
+    PROVED_SOON,
+    is_tried,
+)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends, shared_links, tables_of
 
 TIMED = 1_000_000  # sends in a run
-ANNEALED = 4_000_000  # the same, while a plan is annealed
+TIMED_ANNEALED = 1_000_000  # the same, while a plan is annealed
 STALE = 60  # runs that were of no use, before it is given up
 SHARE = 0.5  # of the time that is left, where exact search follows
-SHARE_BOTH_WAYS = 0.85  # the same of an all-reduce, which exact search then seldom improves
+SHARE_ANNEALED = 0.85  # the same where sends are annealed, as exact search seldom improves them
 SHARE_BEFORE_PROOF = 0.1  # the same, where it soon proves the optimum
 FEW_RUNS = {"restarts": 20, "rebuilds": 0}
 MOST_LATER = 0.1  # by what part plans that are gone on from may end later than the best, at most
@@ -50,21 +57,22 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
     rows = max(1, len(search.plan.rows))
     more_comes = is_tried(problem, BY_CP_SAT)
     best = search.run(0)
-    share = SHARE if problem.statement.one_way else SHARE_BOTH_WAYS
+    few = is_tried(problem, FEW_ARCS)
+    share = SHARE_ANNEALED if is_tried(problem, ANNEALED) and not few else SHARE
     share = SHARE_BEFORE_PROOF if is_tried(problem, PROVED_SOON) else share
     annealed = _annealed(problem, control, search, least)
     with control.sharing(share if more_comes else 1.0):
         for _ in range(sys.maxsize if runs is None else runs):
             if not least < best < np.inf or search.stale > STALE or control.expired():
                 break
-            later = MOST_LATER * control.rng.random() ** 2
-            best = search.run(1 + TIMED // rows, later)
-            if annealed is not None:
+            if annealed is None:
+                later = MOST_LATER * control.rng.random() ** 2
+                best = search.run(1 + TIMED // rows, later)
+            else:
                 annealed.take(search.plan, best)
-                if annealed.run(1 + ANNEALED // rows) < best:
-                    search.take(annealed.plan, backward=False)
-                    best = annealed.end
-    schedule = search.plan.schedule(problem) if best < np.inf else known
+                best = annealed.run(1 + TIMED_ANNEALED // rows)
+    plan = search.plan if annealed is None else annealed.plan
+    schedule = plan.schedule(problem) if best < np.inf else known
     schedule = min(known, schedule, key=lambda each: each.makespan)
     return finished(problem, control, schedule, lower_bound)
 
@@ -78,11 +86,10 @@ def _annealed(
     problem: Reduction, control: Control, search: Shortening, least: float
 ) -> AnnealedSends | None:
     """Return the annealing of a problem in which all machines have or get all, else None."""
+    if not is_tried(problem, ANNEALED):
+        return None
     before, after, combining = problem.statement
     one_way = problem.statement.one_way
-    holds, lacks = problem.statement.copied if one_way else (before, after)
-    if not (holds | lacks).all() or not (one_way or (before.all() and after.all())):
-        return None
     size = float(problem.sizes.min())
     tail = np.zeros(len(before))
     if combining:  # how long a part takes at least until all have what it is combined to

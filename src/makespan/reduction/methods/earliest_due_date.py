@@ -23,7 +23,7 @@ from makespan.reduction.heuristics.critical_path import Shortening
 from makespan.reduction.heuristics.hierarchical_exchange import rotated
 from makespan.reduction.heuristics.rarest_first import broadcast_rarest_first
 from makespan.reduction.heuristics.symmetry import Plan, Trees, grown
-from makespan.reduction.needs import ALONG_CRITICAL_PATH, BY_DUE_DATES, PROVED_SOON, is_tried
+from makespan.reduction.needs import ALONG_CRITICAL_PATH, ANNEALED, BY_DUE_DATES, PROVED_SOON, is_tried
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Tables, claim_sends, sends_in, tables_of
 
@@ -38,8 +38,8 @@ BURST, MOST = 8, 4_000_000  # tries to shorten for each machine and segment at o
 RARER = 4  # times as much is done in runs as to shorten plans, where neither helps
 STALE = 20  # times that this did not help, before another plan is taken
 BEST = 2  # times as much as in another search is done in that with the best plan
-BEFORE = 0.15  # of the time that is left, where the plan is then shortened by another method
-BEFORE_PROOF = 0.1  # where exact search soon proves the optimum
+BEFORE = 0.65  # of the time that is left, where the plan is then shortened by another method
+BEFORE_OTHERS = 0.1  # where sends are then annealed, or exact search soon proves the optimum
 SPARE = 10  # a tenth more segments may be planned, and left out then
 
 
@@ -121,7 +121,7 @@ def earliest_due_date(
     runs = min(RUNS_A_SEND, 1 + STEPS_IN_ALL // (1 + count**2 * problem.items)) * count
     ran = shortened = 0  # sends planned and shortened since that led to a better plan
     more_comes = control.incumbent is not None and is_tried(problem, ALONG_CRITICAL_PATH)
-    before = BEFORE_PROOF if is_tried(problem, PROVED_SOON) else BEFORE
+    before = BEFORE_OTHERS if is_tried(problem, PROVED_SOON, ANNEALED) else BEFORE
     with control.sharing(before if more_comes else 1.0):
         for _ in range(runs if restarts is None else restarts):
             if search.best <= search.least or control.expired():
