@@ -57,7 +57,7 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
     rows = max(1, len(search.plan.rows))
     more_comes = is_tried(problem, BY_CP_SAT)
     best = search.run(0)
-    few = is_tried(problem, FEW_ARCS)
+    few = is_tried(problem, FEW_ARCS) or (problem.statement.one_way and problem.links is not None)
     share = SHARE_ANNEALED if is_tried(problem, ANNEALED) and not few else SHARE
     share = SHARE_BEFORE_PROOF if is_tried(problem, PROVED_SOON) else share
     annealed = _annealed(problem, control, search, least)
@@ -65,13 +65,15 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
         for _ in range(sys.maxsize if runs is None else runs):
             if not least < best < np.inf or search.stale > STALE or control.expired():
                 break
-            if annealed is None:
+            if annealed is None or problem.statement.one_way:
                 later = MOST_LATER * control.rng.random() ** 2
                 best = search.run(1 + TIMED // rows, later)
-            else:
+            if annealed is not None:
                 annealed.take(search.plan, best)
-                best = annealed.run(1 + TIMED_ANNEALED // rows)
-    plan = search.plan if annealed is None else annealed.plan
+                if annealed.run(1 + TIMED_ANNEALED // rows) < best:
+                    search.take(annealed.plan, backward=False)
+                    best = annealed.end
+    plan = search.plan
     schedule = plan.schedule(problem) if best < np.inf else known
     schedule = min(known, schedule, key=lambda each: each.makespan)
     return finished(problem, control, schedule, lower_bound)
