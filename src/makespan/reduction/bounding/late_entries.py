@@ -70,6 +70,7 @@ class _Search:
         self.lasts = ways.seconds * self.least
         self.turns = np.maximum(self.lasts, work)  # of who sends
         self.enters = ways.latency + self.lasts  # from when it is sent
+        self.leads = ways.latency + work  # until it begins to arrive
         self.passes = self.enters + work  # from when the giver has it
 
     def _over(self, group: Bools) -> Bools:
@@ -124,7 +125,33 @@ class _Search:
         for times in self._copies(over, self.enters[over], inside, int(group.sum()), copies):
             found += (starts[: len(times)] + times).tolist()
         found += self._by_parts(group, over, needed, last, starts)
-        return max(begin + max(found), self._in_turn(over, soonest, sizes))
+        whole = self._whole(group, over, soonest, lacking.sum(axis=1), count)
+        return max(begin + max(found), self._in_turn(over, soonest, sizes), whole)
+
+    def _whole(
+        self, group: Bools, over: Bools, soonest: Floats, wanted: Integers, count: int
+    ) -> float:
+        """Return when ``count`` segments can have entered, and each port have taken what it must.
+
+        What a port takes enters the group or comes from inside: whole segments, each by the
+        quickest way of its kind, from when the first can come.
+        """
+        if self.ways.ports is not None:
+            return 0.0
+        inside = np.isfinite(self.ways.seconds) & group[:, None] & group
+        begins = np.where(over | inside, soonest[:, None] + self.leads, np.inf).min(axis=0)[group]
+        enters, comes = (
+            np.where(ways, self.lasts, np.inf).min(axis=0)[group] for ways in (over, inside)
+        )
+        able, turns = np.isfinite(enters), np.arange(count + 1)
+        comes = np.minimum(comes, enters)
+        comes = np.where(np.isfinite(comes), comes, 0.0)
+        others = np.maximum(wanted[group, None] - turns, 0)
+        taken = np.where(able, enters, 0.0)[:, None] * turns + others * comes[:, None]
+        taken += np.where(np.isfinite(begins), begins, 0.0)[:, None]
+        entered = np.sort(taken[able, 1:].ravel())
+        least = float(np.where(wanted[group] > 0, taken[:, 0], 0.0).max())
+        return max(least, float(entered[count - 1]))
 
     def _in_turn(self, over: Bools, soonest: Floats, sizes: Floats) -> float:
         """Return when the last segment can enter, each port waiting for its first one.
