@@ -5,7 +5,7 @@ often, as in van Laarhoven, Aarts and Lenstra 1992.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,42 +17,31 @@ from makespan.reduction.heuristics.critical_path import (
     NOTHING,
     WATCHED_FROM,
     move_row,
+    send_otherwise,
     time_sends,
     trace_waits,
 )
 from makespan.reduction.heuristics.regrowing import regrow
 from makespan.reduction.heuristics.symmetry import Plan
 
-HEAT = 0.4
-AIM = 0.3
-WILD = 3
-MIX = np.array([8, 20, 24, 42, 58])
-
-
-class Sending(NamedTuple):
-    """The columns of a problem: the first arguments of :func:`anneal_sends`."""
-
-    latency: Any
-    transfer: Any
-    combine: Any
-    size: Any
-    holds: Any
-    exits: Any
-    entries: Any
-    shared: Any
-    ahead: Any
-    stays: Any
-    tail: Any
+HEAT, AIM = 0.5, 0.3
+WILD = 3  # times the mean transfer by which who is served first varies
+MOVED, FORWARD, BEHIND, RESENT = 8, 20, 24, 48  # of 64 changes; the others grow sends anew
+COLUMNS = "latency transfer combine size holds exits entries shared ahead".split()
 
 
 class AnnealedSends:
     """A plan that is changed again and again; ``plan`` is the best so far, ending at ``end``.
 
-    ``least`` is a lower bound, ``grain`` 1 where times are whole, else 0.
+    ``given`` are columns of a problem, the first arguments of :func:`anneal_sends`; ``least`` is a
+    lower bound, ``grain`` 1 where times are whole, else 0.
     """
 
-    def __init__(self, given: Sending, least: float, grain: int, control: Control) -> None:
-        self.given, self.least, self.grain, self.control = given, least, grain, control
+    def __init__(
+        self, given: tuple[Any, ...], least: float, grain: int, control: Control
+    ) -> None:
+        self.given = dict(zip(COLUMNS, given, strict=True))
+        self.least, self.grain, self.control = least, grain, control
         self.end: Any = np.inf
         self.work = 0
 
@@ -69,50 +58,12 @@ class AnnealedSends:
         self.work += work
         seed = int(self.control.rng.integers(2**31))
         loop = anneal_sends.bind(
-            self.work, self.given, rows=self.rows, record=rows, times=times,
+            self.work, **self.given, rows=self.rows, record=rows, times=times,
             best=times.dtype.type(self.end), least=float(self.least), grain=self.grain,
-            tries=tries, heat=HEAT, aim=AIM, mix=MIX, seed=seed,
+            tries=tries, seed=seed,
         )  # fmt: skip
         self.end = stoppable(self.control, loop, long=work / WATCHED_FROM)
         return self.end
-
-
-@part
-def _change_end(current, trial, row, some, machines):  # type: ignore[no-untyped-def]
-    """Give a copy another sender, one that has it before, or a part another receiver; say if so."""
-    total = len(current)
-    segment, copied = current[row, 2], current[row, 3]
-    if copied == 0:
-        to = some % machines
-        trial[row, 1] = to
-        return to != current[row, 0] and to != current[row, 1]
-    at = some % total
-    for _ in range(total):
-        at = at - 1 if at > 0 else total - 1
-        if current[at, 2] == segment and at != row:
-            if current[at, 3] == 1 and at < row:
-                trial[row, 0] = current[at, 1 - (some >> 9) % 2]
-                break
-            if current[at, 3] == 0 and (some >> 9) % 4 == 0:
-                trial[row, 0] = current[at, 1]
-                break
-    return trial[row, 0] != current[row, 0] and trial[row, 0] != trial[row, 1]
-
-
-@part
-def _exchange_machines(current, trial, row, other, half, stays):  # type: ignore[no-untyped-def]
-    """Let two machines change places in all sends of a segment, or in one half of them."""
-    one, segment = current[row, 1], current[row, 2]
-    if one == other or stays[one, segment] or stays[other, segment]:
-        return False
-    for at in range(len(current)):
-        if current[at, 2] == segment and (half == 0 or current[at, 3] == current[row, 3]):
-            for end in range(2):
-                if current[at, end] == one:
-                    trial[at, end] = other
-                elif current[at, end] == other:
-                    trial[at, end] = one
-    return True
 
 
 @part
@@ -158,45 +109,37 @@ def _sort_rows(trial, begin):  # type: ignore[no-untyped-def]
 
 
 @part
-def _lateness(trial, times, tail, target):  # type: ignore[no-untyped-def]
-    """Return by how much all sends arrive after a target, less what must follow."""
+def _lateness(times, target):  # type: ignore[no-untyped-def]
+    """Return by how much all sends arrive after a target."""
     spent = 0.0
-    for row in range(len(trial)):
-        late = times[row, 1] - target
-        if trial[row, 3] == 0:
-            late += tail[trial[row, 1]]
-        spent += max(late, 0.0)
+    for row in range(len(times)):
+        spent += max(times[row, 1] - target, 0.0)
     return spent
 
 
 @loop(pays_from=100_000)
 def anneal_sends(  # type: ignore[no-untyped-def]
-    latency, transfer, combine, size, holds, exits, entries, shared, ahead, stays, tail, rows,
-    record, times, best, least, grain, tries, heat, aim, mix, seed, stop,
+    latency, transfer, combine, size, holds, exits, entries, shared, ahead, rows, record,
+    times, best, least, grain, tries, seed, stop,
 ):  # fmt: skip
     """Change a plan again and again; return when the best plan so far ends, or -1 for no plan.
 
-    The cost of a plan is by how much sends arrive after what is aimed at: ``aim`` of the way from
+    The cost of a plan is by how much sends arrive after what is aimed at: a part of the way from
     ``best`` to ``least``, and no less than ``grain``. A plan that costs more is taken with a chance
-    that grows with ``heat``. A try has three phases: propose a change, time all rows, and keep the
-    plan or not. A change: a send is put before what it waits for, or elsewhere; a copy gets another
-    sender, a part another receiver; two sends exchange them; two machines change places in the
-    trees of a segment, or in one of them; a segment is complete on another machine.
+    that falls with how much more. A try has three phases: propose a change, time all rows, and
+    keep the plan or not. A change: a send is put before what it waits for, or elsewhere; a copy
+    gets another sender, a part another receiver; copies or parts of one or two segments are grown
+    anew, those that are last on their way out or in; or both of a segment, from another machine.
 
     - ``latency`` to ``ahead``: those of :func:`~makespan.reduction.heuristics.critical_path.shorten`.
-    - ``stays``: (machine, segment) Where parts end: no machine changes places with that one.
-    - ``tail``: (machine) What follows at least when a part has arrived there.
     - ``rows``: (row, 4) Sender, receiver, segment, whether a copy, sent in their order, each as
       early as it can; they go on changing.
     - ``record``, ``times``: (row, 4), (row, 2) Get the plan that ends first, if before ``best``.
     - ``best``, ``least``: when the best plan so far ends, and a lower bound.
     - ``grain``: 1 where times are whole, else 0.
-    - ``heat``: what a worse plan may cost more, on average, in parts of the time from what is aimed
-      at to ``best``.
-    - ``mix``: (6) Of 64 changes, up to which number they are of each kind.
     - ``seed``, ``stop``: of the random numbers; (1) no longer 0 to stop.
 
-    Complexity: O(n m) a try.
+    Complexity: O(n m) a try, and O(n² m) where sends are grown.
     """
     total = rows.shape[0]
     machines, segments = holds.shape
@@ -222,7 +165,7 @@ def anneal_sends(  # type: ignore[no-untyped-def]
     busy_until, start = busy_from.copy(), there.copy()
     favour, value = np.zeros(machines), np.zeros(machines)
     mean = (times[:, 1] - times[:, 0]).sum() / total
-    target = min(best - (best - least) * aim, best - grain * 1.0)
+    target = min(best - (best - least) * AIM, best - grain * 1.0)
     cost = limit = 0.0
     found = 0
     for turn in range(tries + 1):
@@ -231,7 +174,7 @@ def anneal_sends(  # type: ignore[no-untyped-def]
         if turn > 0:
             copy_rows(rows, trial)
             seed = next_seed(seed)
-            limit = cost - heat * (best - target) * math.log(((seed >> 8) + 1) / 8388609)
+            limit = cost - HEAT * (best - target) * math.log(((seed >> 8) + 1) / 8388609)
             seed = next_seed(seed)
             kind = (seed >> 8) % 64
             seed = next_seed(seed)
@@ -240,23 +183,17 @@ def anneal_sends(  # type: ignore[no-untyped-def]
             row = path[step] if critical else (seed >> 9) % total
             seed = next_seed(seed)
             some = seed >> 8
-            near = min(max(row + some % (4 * machines + 1) - 2 * machines, 0), total - 1)
-            if kind < mix[2]:
-                to = near
-                if critical and kind > mix[0] and awaited[step] >= 0:
+            if kind < BEHIND:
+                to = min(max(row + some % (4 * machines + 1) - 2 * machines, 0), total - 1)
+                if critical and kind >= MOVED and awaited[step] >= 0:
                     to = awaited[step]
-                    if kind > mix[1]:
+                    if kind >= FORWARD:
                         row, to = to, row
                 if row == to:
                     continue
                 move_row(rows, trial, row, to)
-            elif kind < mix[3]:
-                if not _change_end(rows, trial, row, some, machines):
-                    continue
-            elif kind < mix[4]:
-                other, half = some % machines, (some >> 7) % 2
-                if not _exchange_machines(rows, trial, row, other, half, stays):
-                    continue
+            elif kind < RESENT:
+                seed = send_otherwise(rows, trial, row, some, kind % 2 == 0, machines, seed)
             else:
                 segment, since = rows[row, 2], zero
                 whole = copied_too and some % 8 == 0
@@ -298,7 +235,7 @@ def anneal_sends(  # type: ignore[no-untyped-def]
             if turn == 0:
                 return zero - 1
             continue
-        spent = _lateness(trial, trial_times, tail, target)
+        spent = _lateness(trial_times, target)
         if turn > 0 and spent > limit:
             continue
         copy_rows(waits, kept)
@@ -310,6 +247,6 @@ def anneal_sends(  # type: ignore[no-untyped-def]
             best = end
             copy_rows(trial, record)
             copy_rows(trial_times, times)
-            target = min(best - (best - least) * aim, best - grain * 1.0)
-            cost = _lateness(trial, trial_times, tail, target)
+            target = min(best - (best - least) * AIM, best - grain * 1.0)
+            cost = _lateness(trial_times, target)
     return best

@@ -102,7 +102,7 @@ def move_row(current, trial, row, to):  # type: ignore[no-untyped-def]
 
 
 @part
-def _send_otherwise(current, trial, row, some, anywhere, machines, seed):  # type: ignore[no-untyped-def]
+def send_otherwise(current, trial, row, some, anywhere, machines, seed):  # type: ignore[no-untyped-def]
     """Give a copy another sender, or a part another receiver; return the seed.
 
     That is who sends or takes the same elsewhere in the plan; with ``anywhere``, any machine takes
@@ -278,7 +278,7 @@ def shorten(  # type: ignore[no-untyped-def]
             else:
                 if kind == 5 and to >= 0:
                     row = to
-                seed = _send_otherwise(current, trial, row, some, kind == 6, machines, seed)
+                seed = send_otherwise(current, trial, row, some, kind == 6, machines, seed)
         ready[:] = zero
         origin[:] = NOTHING
         copy_rows(holds, has)

@@ -9,12 +9,10 @@ from makespan.core.numeric.arrays import readonly
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.reduction.answer import finished
-from makespan.reduction.bounding import distances
-from makespan.reduction.bounding.one_segment import one_segment
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves.merging import reduce_scatter_all_gather
 from makespan.reduction.halves.rarest_first import rarest_first
-from makespan.reduction.heuristics.annealing_sends import AnnealedSends, Sending
+from makespan.reduction.heuristics.annealing_sends import AnnealedSends
 from makespan.reduction.heuristics.critical_path import Shortening
 from makespan.reduction.heuristics.symmetry import Plan
 from makespan.reduction.needs import (
@@ -90,19 +88,7 @@ def _annealed(
     """Return the annealing of a problem in which all machines have or get all, else None."""
     if not is_tried(problem, ANNEALED):
         return None
-    before, after, combining = problem.statement
-    one_way = problem.statement.one_way
-    size = float(problem.sizes.min())
-    tail = np.zeros(len(before))
-    if combining:  # how long a part takes at least until all have what it is combined to
-        ways = distances(problem, size, back=False, combining=True)
-        if one_way:
-            tail = ways[:, after.any(axis=1)].min(axis=1)
-        else:
-            tail = (ways + one_segment(problem, size, back=False, quick=True)).min(axis=1)
-    stays = np.ascontiguousarray(after & (combining and one_way))
-    given = Sending(*search.given, *readonly(stays, tail / unit_of(problem)))
-    return AnnealedSends(given, least, int(problem.unit is not None), control)
+    return AnnealedSends(search.given, least, int(problem.unit is not None), control)
 
 
 def _first(problem: Reduction, control: Control) -> Solution:
