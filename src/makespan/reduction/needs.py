@@ -13,7 +13,6 @@ from makespan.reduction.sends import sends_in
 FEW_MACHINES = 64
 LOOKS_IN_REACH = 20_000_000  # about a fifth of a second a run
 SENDS_IN_REACH = 100_000
-MOST_ANNEALED = 250_000  # machines times sends, whose spans at ports are looked through
 MOST_ARCS, ARCS_IN_REACH, ARCS_PROVED = 60_000, 6_000, 150
 
 
@@ -91,9 +90,8 @@ def _unmodelled(problem: Reduction) -> str | None:
 def _annealed(problem: Reduction) -> str | None:
     before, after, _ = problem.statement
     held, lacked = problem.statement.copied if one_way(problem) else (before & after, ~before)
-    if problem.shared is not None:
-        return "links are shared"
-    return None if (held | lacked).all() else "not all machines have or get all"
+    few = sends_in(problem) * len(problem.machines) <= SENDS_IN_REACH
+    return None if few and problem.shared is None and (held | lacked).all() else "they aren't"
 
 
 def at_most(most: int, what: str, count: Callable[[Reduction], int]) -> Need:
@@ -180,13 +178,7 @@ BY_DUE_DATES = Scope(
 ALONG_CRITICAL_PATH = Scope(FREE_PLAN, (UNEVEN_TIMES, at_most(SENDS_IN_REACH, "sends", sends_in)))
 ANNEALED = Scope(
     (*ALONG_CRITICAL_PATH.needs, ONE_PORT),
-    (
-        *ALONG_CRITICAL_PATH.reach,
-        at_most(
-            MOST_ANNEALED, "machines times sends", lambda each: sends_in(each) * len(each.machines)
-        ),
-        Need("segments that all have or get, over links that are not shared", _annealed),
-    ),
+    (UNEVEN_TIMES, Need("few segments that all have or get, no shared links", _annealed)),
 )
 """Of those that sends are annealed of, which needs the time more than what is before it."""
 BY_CP_SAT = Scope(
@@ -194,6 +186,5 @@ BY_CP_SAT = Scope(
     (_arcs(ARCS_IN_REACH),),
 )
 """Those of the methods that go on from plans of others."""
-FEW_ARCS = Scope(BY_CP_SAT.needs, (UNEVEN_TIMES, _arcs(ARCS_PROVED)))
 PROVED_SOON = Scope((AN_ALL_REDUCE, *BY_CP_SAT.needs), (UNEVEN_TIMES, _arcs(ARCS_PROVED)))
 """Of all-reduces that exact search proves in a second or two: what is before it must leave time."""

@@ -8,6 +8,7 @@ import numpy as np
 from makespan.core.control import Control, stoppable
 from makespan.core.registry import Need
 from makespan.core.solution import Solution
+from makespan.reduction import needs
 from makespan.reduction.answer import finished
 from makespan.reduction.bounding.cuts import capacity, directed
 from makespan.reduction.bounding.packing import VIOLATED, Packing, packing, shallow, spans
@@ -16,14 +17,7 @@ from makespan.reduction.halves import planner
 from makespan.reduction.heuristics.symmetry import occupation_of, schedule_at
 from makespan.reduction.heuristics.weighted_links import NEEDED, UNEVEN, follow_packing
 from makespan.reduction.model import Bools
-from makespan.reduction.needs import (
-    ANNEALED,
-    FREE_ORDER,
-    GIVEN_COUNT,
-    OPEN_PLAN,
-    UNEVEN_TIMES,
-    is_tried,
-)
+from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN, UNEVEN_TIMES
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends
 
@@ -63,7 +57,7 @@ def tree_packing(problem: Reduction, control: Control, *, runs: int | None = Non
     claim_sends(problem)
     left = control.remaining
     known = control.incumbent is not None
-    share = SHARE_BEFORE if is_tried(problem, ANNEALED) else SHARE
+    share = SHARE_BEFORE if needs.is_tried(problem, needs.ANNEALED) else SHARE
     with control.limited(None if left is None or not known else share * left):
         search = _Search(problem, control)
         for _ in range(search.budget if runs is None else max(1, runs)):

@@ -1,7 +1,10 @@
-"""The loop of a local search for sends of any collective: other senders, receivers, turns, homes.
+"""The loop of a local search: sends are put elsewhere, or grown anew where ports have room.
 
-Source: Kirkpatrick, Gelatt and Vecchi 1983, simulated annealing; what is critical is drawn more
-often, as in van Laarhoven, Aarts and Lenstra 1992.
+Parts are grown in reversed time, in which they are copies.
+
+Sources: Kirkpatrick, Gelatt and Vecchi 1983, simulated annealing; Schrimpf, Schneider, Stamm-
+Wilbrandt and Dueck 2000, "Record breaking optimization results using the ruin and recreate
+principle"; what is critical is drawn more often, as in van Laarhoven, Aarts and Lenstra 1992.
 """
 
 import math
@@ -9,82 +12,191 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.control import Control, stoppable
+from makespan.core.control import stoppable
 from makespan.core.numeric.jit import loop, part
 from makespan.core.numeric.random import next_seed, uniform
-from makespan.reduction.heuristics import copy_rows, greatest
+from makespan.reduction.heuristics import copy_rows
 from makespan.reduction.heuristics.critical_path import (
     NOTHING,
     WATCHED_FROM,
+    Shortening,
     move_row,
     send_otherwise,
     time_sends,
     trace_waits,
 )
-from makespan.reduction.heuristics.regrowing import regrow
-from makespan.reduction.heuristics.symmetry import Plan
 
 HEAT, AIM = 0.5, 0.3
-WILD = 3  # times the mean transfer by which who is served first varies
+WILD = 3  # times what a send takes by which who is served first varies
 MOVED, FORWARD, BEHIND, RESENT = 8, 20, 24, 48  # of 64 changes; the others grow sends anew
-COLUMNS = "latency transfer combine size holds exits entries shared ahead".split()
+COLUMNS = ["latency", "transfer", "combine", "size", "holds", "exits", "entries", "shared", "ahead"]
+GIVES, TAKES = range(2)  # of ports that are busy
+UNCONCERNED, LACKS, HAS = range(3)
 
 
-class AnnealedSends:
-    """A plan that is changed again and again; ``plan`` is the best so far, ending at ``end``.
+def anneal(search: Shortening, rows: Any, best: Any, least: float, grain: int, tries: int) -> Any:
+    """Change ``rows`` so often; return when the best plan so far, that of ``search``, ends."""
+    plan, control, work = search.plan, search.control, len(rows) * (1 + tries)
+    loop = anneal_sends.bind(
+        work, **dict(zip(COLUMNS, search.given, strict=True)), rows=rows, record=plan.rows,
+        times=plan.times, best=plan.times.dtype.type(best), least=least, grain=grain, tries=tries,
+        seed=int(control.rng.integers(2**31)),
+    )  # fmt: skip
+    return stoppable(control, loop, long=work / WATCHED_FROM)
 
-    ``given`` are columns of a problem, the first arguments of :func:`anneal_sends`; ``least`` is a
-    lower bound, ``grain`` 1 where times are whole, else 0.
+
+@part
+def _occupy(sort, machine, begin, lasts, busy, busy_from, busy_until):  # type: ignore[no-untyped-def]
+    """Enter a span of time in which a port is busy, in the order of begins."""
+    place = busy[sort, machine]
+    busy[sort, machine] += 1
+    while place > 0 and busy_from[sort, machine, place - 1] > begin:
+        busy_from[sort, machine, place] = busy_from[sort, machine, place - 1]
+        busy_until[sort, machine, place] = busy_until[sort, machine, place - 1]
+        place -= 1
+    busy_from[sort, machine, place], busy_until[sort, machine, place] = begin, begin + lasts
+
+
+@part
+def _gap(giver, taker, at, lag, lasts, busy, busy_from, busy_until):  # type: ignore[no-untyped-def]
+    """Return from when on, after ``at``, both ports have room."""
+    out = into = 0
+    moved = True
+    while moved:
+        moved = False
+        while out < busy[GIVES, giver] and busy_until[GIVES, giver, out] <= at:
+            out += 1
+        if out < busy[GIVES, giver] and busy_from[GIVES, giver, out] < at + lasts:
+            at = busy_until[GIVES, giver, out]
+            moved = True
+        while into < busy[TAKES, taker] and busy_until[TAKES, taker, into] <= at + lag:
+            into += 1
+        if into < busy[TAKES, taker] and busy_from[TAKES, taker, into] < at + lag + lasts:
+            at = busy_until[TAKES, taker, into] - lag
+            moved = True
+    return at
+
+
+@part
+def _grow(  # type: ignore[no-untyped-def]
+    trial, begin, gone, segment, back, latency, transfer, combine, size, state, there, favour, dear,
+    busy, busy_from, busy_until, value, giver, start,
+):  # fmt: skip
+    """Copy a segment to all that lack it, whoever can get it first; return if there is a way."""
+    machines = len(state)
+    lacking = row = 0
+    for taker in range(machines):
+        giver[taker] = -1
+        lacking += state[taker] == LACKS
+    fresh = 0  # who has it since just now
+    while lacking > 0:
+        chosen = -1
+        for taker in range(machines):
+            if state[taker] != LACKS:
+                continue
+            first, last = (0, machines) if giver[taker] < 0 else (fresh, fresh + 1)
+            for other in range(first, last):
+                one, two = (taker, other) if back else (other, taker)
+                lasts = transfer[one, two] * size[segment]
+                if state[other] != HAS or lasts < 0:
+                    continue
+                if giver[taker] >= 0 and there[other] + (1 + dear) * lasts >= value[taker]:
+                    continue
+                lag = latency[one, two]
+                at = there[other] + (combine[other] * size[segment] if back else 0)
+                at = _gap(other, taker, at, lag, lasts, busy, busy_from, busy_until)
+                late = at + lag + lasts + dear * lasts
+                if giver[taker] < 0 or late < value[taker]:
+                    value[taker], giver[taker], start[taker] = late, other, at
+            if giver[taker] >= 0 and (
+                chosen < 0 or value[taker] + favour[taker] < value[chosen] + favour[chosen]
+            ):
+                chosen = taker
+        if chosen < 0:
+            return False
+        other, at = giver[chosen], start[chosen]
+        one, two = (chosen, other) if back else (other, chosen)
+        lasts = transfer[one, two] * size[segment]
+        lag = latency[one, two]
+        _occupy(GIVES, other, at, lasts, busy, busy_from, busy_until)
+        _occupy(TAKES, chosen, at + lag, lasts, busy, busy_from, busy_until)
+        while not (gone[row] and trial[row, 2] == segment and (trial[row, 3] == 0) == back):
+            row += 1
+        gone[row] = False
+        trial[row, 0], trial[row, 1] = one, two
+        begin[row] = -(at + lag + lasts) if back else at
+        state[chosen] = HAS
+        there[chosen] = at + lag + lasts
+        lacking -= 1
+        fresh = chosen
+        for taker in range(machines):  # who gave has less room now
+            if giver[taker] == other:
+                giver[taker] = -1
+    return True
+
+
+@part
+def _regrow(  # type: ignore[no-untyped-def]
+    trial, begin, gone, segment, back, since, until, latency, transfer, combine, size, holds, state,
+    there, favour, dear, busy, busy_from, busy_until, value, giver, start,
+):  # fmt: skip
+    """Fill rows of a segment that are ``gone``, copies or, where ``back``, parts; return if so.
+
+    Copies are made from when parts are there, at least ``since``; those are due by the first copy,
+    or ``until``. Takers follow by when they can have it and ``favour``; ``dear`` counts sending.
     """
-
-    def __init__(
-        self, given: tuple[Any, ...], least: float, grain: int, control: Control
-    ) -> None:
-        self.given = dict(zip(COLUMNS, given, strict=True))
-        self.least, self.grain, self.control = least, grain, control
-        self.end: Any = np.inf
-        self.work = 0
-
-    def take(self, plan: Plan, end: Any) -> None:
-        """Go on from a plan that ends at ``end``, if it is better than all before it."""
-        if end < self.end:
-            self.rows = np.array(plan.rows, dtype=np.int64, order="C")
-            self.plan, self.end = Plan(self.rows.copy(), plan.times.copy()), end
-
-    def run(self, tries: int) -> Any:
-        """Change the plan so often; return when the best one ends."""
-        rows, times = self.plan
-        work = len(rows) * (1 + tries)
-        self.work += work
-        seed = int(self.control.rng.integers(2**31))
-        loop = anneal_sends.bind(
-            self.work, **self.given, rows=self.rows, record=rows, times=times,
-            best=times.dtype.type(self.end), least=float(self.least), grain=self.grain,
-            tries=tries, seed=seed,
-        )  # fmt: skip
-        self.end = stoppable(self.control, loop, long=work / WATCHED_FROM)
-        return self.end
+    copied = 0 if back else 1
+    busy[:] = 0
+    for machine in range(len(state)):
+        state[machine] = UNCONCERNED
+        if holds[machine, segment] == 0 or (holds[machine, segment] == 2 and not back):
+            state[machine], there[machine] = HAS, -until if back else since
+    for row in range(len(trial)):  # nobody has it from the first who sends a part, or gets a copy
+        if trial[row, 2] == segment and trial[row, 3] == copied:
+            state[trial[row, copied]] = LACKS
+    for row in range(len(trial)):
+        if gone[row]:
+            continue
+        sender, receiver = trial[row, 0], trial[row, 1]
+        lasts = transfer[sender, receiver] * size[trial[row, 2]]
+        lag = latency[sender, receiver]
+        arrival = begin[row] + lag + lasts
+        giving = receiver if back else sender
+        at = -arrival if back else begin[row]
+        _occupy(GIVES, giving, at, lasts, busy, busy_from, busy_until)
+        _occupy(TAKES, sender + receiver - giving, at + lag, lasts, busy, busy_from, busy_until)
+        if trial[row, 2] != segment:
+            continue
+        if trial[row, 3] == copied:
+            state[trial[row, copied]] = HAS
+            there[trial[row, copied]] = -begin[row] if back else arrival
+        elif back and state[sender] == HAS:  # maybe the first copy
+            there[sender] = max(there[sender], -begin[row])
+        elif not back and state[receiver] == HAS:  # maybe the last part
+            there[receiver] = max(there[receiver], arrival + combine[receiver] * size[segment])
+    return _grow(
+        trial, begin, gone, segment, back, latency, transfer, combine, size, state, there, favour,
+        dear, busy, busy_from, busy_until, value, giver, start,
+    )  # fmt: skip
 
 
 @part
 def _move_home(current, trial, now, segment, home):  # type: ignore[no-untyped-def]
     """Let a segment be complete on another machine; return when it is complete now."""
-    first = NOTHING
+    since, old = now[0, 0], home
     for row in range(len(current)):
         if current[row, 2] == segment and current[row, 3] == 1:
-            if first < 0 or now[row, 0] < now[first, 0]:
-                first = row
+            since, old = now[row, 0], current[row, 0]
+            break
     for row in range(len(current)):
         if current[row, 2] == segment and trial[row, current[row, 3]] == home:
-            trial[row, current[row, 3]] = current[first, 0]
-    return now[first, 0]
+            trial[row, current[row, 3]] = old
+    return since
 
 
 @part
 def _take_out(current, now, row, other, whole, begin, gone):  # type: ignore[no-untyped-def]
-    """Take out copies that begin no earlier than a row, or parts that arrive no later, of its
-    segment and another one; or all of its segment.
-    """
+    """Take out copies no earlier than a row, or parts no later, of two segments, or all of one."""
     segment, copied = current[row, 2], current[row, 3]
     for at in range(len(current)):
         begin[at] = now[at, 0]
@@ -97,15 +209,13 @@ def _take_out(current, now, row, other, whole, begin, gone):  # type: ignore[no-
 def _sort_rows(trial, begin):  # type: ignore[no-untyped-def]
     """Sort rows by when they begin: an insertion sort, as few of them move."""
     for at in range(1, len(trial)):
-        here, first = at, begin[at]
-        one, two, three, four = trial[at, 0], trial[at, 1], trial[at, 2], trial[at, 3]
-        while here > 0 and begin[here - 1] > first:
-            begin[here] = begin[here - 1]
+        here = at
+        while here > 0 and begin[here - 1] > begin[here]:
+            begin[here - 1], begin[here] = begin[here], begin[here - 1]
             for place in range(4):
-                trial[here, place] = trial[here - 1, place]
+                one, other = trial[here - 1, place], trial[here, place]
+                trial[here - 1, place], trial[here, place] = other, one
             here -= 1
-        begin[here] = first
-        trial[here, 0], trial[here, 1], trial[here, 2], trial[here, 3] = one, two, three, four
 
 
 @part
@@ -122,18 +232,17 @@ def anneal_sends(  # type: ignore[no-untyped-def]
     latency, transfer, combine, size, holds, exits, entries, shared, ahead, rows, record,
     times, best, least, grain, tries, seed, stop,
 ):  # fmt: skip
-    """Change a plan again and again; return when the best plan so far ends, or -1 for no plan.
+    """Change a plan again and again; return when the best plan so far ends.
 
-    The cost of a plan is by how much sends arrive after what is aimed at: a part of the way from
-    ``best`` to ``least``, and no less than ``grain``. A plan that costs more is taken with a chance
-    that falls with how much more. A try has three phases: propose a change, time all rows, and
-    keep the plan or not. A change: a send is put before what it waits for, or elsewhere; a copy
-    gets another sender, a part another receiver; copies or parts of one or two segments are grown
-    anew, those that are last on their way out or in; or both of a segment, from another machine.
+    The cost of a plan is by how much sends arrive after a time between ``best`` and ``least``. A
+    plan that costs more is taken with a chance that falls with how much more. A try: a send is put
+    before what it waits for, or elsewhere, or sent otherwise, or copies or parts are grown anew:
+    the last ones to be copied, or first to be sent, of one or two segments, or all of a segment.
+    Then all rows are timed, and the plan is kept or not.
 
-    - ``latency`` to ``ahead``: those of :func:`~makespan.reduction.heuristics.critical_path.shorten`.
-    - ``rows``: (row, 4) Sender, receiver, segment, whether a copy, sent in their order, each as
-      early as it can; they go on changing.
+    - ``latency`` to ``ahead``: those of
+      :func:`~makespan.reduction.heuristics.critical_path.shorten`, with a port each way a machine.
+    - ``rows``: (row, 4) Sender, receiver, segment, whether a copy; they go on changing.
     - ``record``, ``times``: (row, 4), (row, 2) Get the plan that ends first, if before ``best``.
     - ``best``, ``least``: when the best plan so far ends, and a lower bound.
     - ``grain``: 1 where times are whole, else 0.
@@ -143,30 +252,26 @@ def anneal_sends(  # type: ignore[no-untyped-def]
     """
     total = rows.shape[0]
     machines, segments = holds.shape
-    ports = max(greatest(exits), greatest(entries)) + 1
     zero = latency[0, 0] * 0
-    copied_too = total > (machines - 1) * segments
+    there_and_back = total > (machines - 1) * segments
     ready, there = np.zeros((machines, segments), latency.dtype), np.zeros(machines, latency.dtype)
-    origin = np.zeros((machines, segments), np.int64)
-    has = holds.copy()
+    origin, has = np.zeros((machines, segments), np.int64), holds.copy()
     parts = np.zeros(segments, np.int64)
     for machine in range(machines):
         for segment in range(segments):
             parts[segment] += holds[machine, segment] == 0
     left = parts.copy()
-    free, user = np.zeros((4, ports), latency.dtype), np.zeros((4, ports), np.int64)
-    waits, kept = np.zeros((3, total), np.int64), np.zeros((3, total), np.int64)
-    path, awaited = np.zeros(total, np.int64), np.zeros(total, np.int64)
+    free, user = np.zeros((4, machines), latency.dtype), np.zeros((4, machines), np.int64)
+    waits, path, awaited = np.zeros((3, total), np.int64), rows[:, 0].copy(), rows[:, 0].copy()
     trial, trial_times = rows.copy(), times.copy()
-    now, begin = times.copy(), np.zeros(total, latency.dtype)  # of the current plan, and of a trial
+    now, begin = times.copy(), times[:, 0].copy()  # of the current plan, and of a trial
     gone, state = np.zeros(total, np.bool_), np.zeros(machines, np.int64)
-    busy, giver = np.zeros((3, machines), np.int64), np.zeros(machines, np.int64)
-    busy_from = np.zeros((3, machines, total), latency.dtype)
+    busy, giver = np.zeros((2, machines), np.int64), np.zeros(machines, np.int64)
+    busy_from = np.zeros((2, machines, total), latency.dtype)
     busy_until, start = busy_from.copy(), there.copy()
     favour, value = np.zeros(machines), np.zeros(machines)
-    mean = (times[:, 1] - times[:, 0]).sum() / total
-    target = min(best - (best - least) * AIM, best - grain * 1.0)
     cost = limit = 0.0
+    target = min(best - (best - least) * AIM, best - grain * 1.0)
     found = 0
     for turn in range(tries + 1):
         if stop[0] != 0 or best <= least:
@@ -178,8 +283,7 @@ def anneal_sends(  # type: ignore[no-untyped-def]
             seed = next_seed(seed)
             kind = (seed >> 8) % 64
             seed = next_seed(seed)
-            step = (seed >> 9) % found
-            critical = (seed >> 8) % 2 > 0
+            step, critical = (seed >> 9) % found, (seed >> 8) % 2 > 0
             row = path[step] if critical else (seed >> 9) % total
             seed = next_seed(seed)
             some = seed >> 8
@@ -189,15 +293,13 @@ def anneal_sends(  # type: ignore[no-untyped-def]
                     to = awaited[step]
                     if kind >= FORWARD:
                         row, to = to, row
-                if row == to:
-                    continue
                 move_row(rows, trial, row, to)
             elif kind < RESENT:
                 seed = send_otherwise(rows, trial, row, some, kind % 2 == 0, machines, seed)
             else:
                 segment, since = rows[row, 2], zero
-                whole = copied_too and some % 8 == 0
-                other = (some >> 3) % (2 * segments)
+                whole = there_and_back and some % 8 == 0
+                other = (some >> 3) % (2 * segments)  # none as often as one of all
                 if whole or other >= segments:
                     other = segment
                 if whole:
@@ -206,43 +308,36 @@ def anneal_sends(  # type: ignore[no-untyped-def]
                 seed = next_seed(seed)
                 dear = uniform(seed)
                 seed = next_seed(seed)
-                wild = WILD * mean * uniform(seed)
+                wild = WILD * (now[row, 1] - now[row, 0]) * uniform(seed)
                 for machine in range(machines):
                     seed = next_seed(seed)
                     favour[machine] = wild * uniform(seed)
-                possible = True
-                for half in range(1 + (whole or other != segment)):
-                    possible = possible and regrow(
+                grown = True
+                for half in range(2 if whole or other != segment else 1):
+                    grown = grown and _regrow(
                         trial, begin, gone, other if half else segment,
                         half == 1 if whole else rows[row, 3] == 0, since, best, latency, transfer,
                         combine, size, holds, state, there, favour, dear, busy, busy_from,
                         busy_until, value, giver, start,
                     )  # fmt: skip
-                if not possible:
+                if not grown:
                     continue
                 _sort_rows(trial, begin)
-        ready[:] = zero
-        origin[:] = NOTHING
+        ready[:] = free[:] = zero
+        origin[:] = user[:] = NOTHING
         copy_rows(holds, has)
         np.positive(parts, left)
-        free[:] = zero
-        user[:] = NOTHING
         valid, end, latest = time_sends(
             trial, trial_times, turn > 0, target + limit, latency, transfer, combine, size, exits,
             entries, shared, ahead, has, left, ready, origin, free, user, waits,
         )  # fmt: skip
-        if valid < total:
-            if turn == 0:
-                return zero - 1
-            continue
         spent = _lateness(trial_times, target)
-        if turn > 0 and spent > limit:
+        if valid < total or (turn > 0 and spent > limit):
             continue
-        copy_rows(waits, kept)
         cost = spent
         copy_rows(trial, rows)
         copy_rows(trial_times, now)
-        found = trace_waits(latest, kept, path, awaited)
+        found = trace_waits(latest, waits, path, awaited)
         if end < best:
             best = end
             copy_rows(trial, record)

@@ -5,32 +5,25 @@ import sys
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import readonly
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.reduction import needs
 from makespan.reduction.answer import finished
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves.merging import reduce_scatter_all_gather
 from makespan.reduction.halves.rarest_first import rarest_first
-from makespan.reduction.heuristics.annealing_sends import AnnealedSends
+from makespan.reduction.heuristics.annealing_sends import anneal
 from makespan.reduction.heuristics.critical_path import Shortening
 from makespan.reduction.heuristics.symmetry import Plan
-from makespan.reduction.needs import (
-    ALONG_CRITICAL_PATH,
-    ANNEALED,
-    BY_CP_SAT,
-    FEW_ARCS,
-    PROVED_SOON,
-    is_tried,
-)
+from makespan.reduction.needs import ALONG_CRITICAL_PATH, ANNEALED, BY_CP_SAT, is_tried
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends, shared_links, tables_of
 
 TIMED = 1_000_000  # sends in a run
-TIMED_ANNEALED = 1_000_000  # the same, while a plan is annealed
 STALE = 60  # runs that were of no use, before it is given up
 SHARE = 0.5  # of the time that is left, where exact search follows
 SHARE_ANNEALED = 0.85  # the same where sends are annealed, as exact search seldom improves them
+FEW = 20  # sends one way, whose plan exact search may prove, as it may over few links
 SHARE_BEFORE_PROOF = 0.1  # the same, where it soon proves the optimum
 FEW_RUNS = {"restarts": 20, "rebuilds": 0}
 MOST_LATER = 0.1  # by what part plans that are gone on from may end later than the best, at most
@@ -55,24 +48,26 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
     rows = max(1, len(search.plan.rows))
     more_comes = is_tried(problem, BY_CP_SAT)
     best = search.run(0)
-    few = is_tried(problem, FEW_ARCS) or (problem.statement.one_way and problem.links is not None)
-    share = SHARE_ANNEALED if is_tried(problem, ANNEALED) and not few else SHARE
-    share = SHARE_BEFORE_PROOF if is_tried(problem, PROVED_SOON) else share
-    annealed = _annealed(problem, control, search, least)
+    annealed, one_way = is_tried(problem, ANNEALED), problem.statement.one_way
+    proved = one_way and (rows < FEW or problem.links is not None)
+    share = SHARE_ANNEALED if annealed and not proved else SHARE
+    share = SHARE_BEFORE_PROOF if is_tried(problem, needs.PROVED_SOON) else share
+    changing = search.plan.rows.copy()
     with control.sharing(share if more_comes else 1.0):
         for _ in range(sys.maxsize if runs is None else runs):
             if not least < best < np.inf or search.stale > STALE or control.expired():
                 break
-            if annealed is None or problem.statement.one_way:
+            before = best
+            if one_way or not annealed:
                 later = MOST_LATER * control.rng.random() ** 2
                 best = search.run(1 + TIMED // rows, later)
-            if annealed is not None:
-                annealed.take(search.plan, best)
-                if annealed.run(1 + TIMED_ANNEALED // rows) < best:
-                    search.take(annealed.plan, backward=False)
-                    best = annealed.end
-    plan = search.plan
-    schedule = plan.schedule(problem) if best < np.inf else known
+            if annealed:
+                changing = search.plan.rows.copy() if best < before else changing
+                tries, grain = 1 + TIMED // rows, int(problem.unit is not None)
+                reached = best
+                best = anneal(search, changing, best, least, grain, tries)
+                search.stale = 0 if best < reached else search.stale + (not one_way)
+    schedule = search.plan.schedule(problem) if best < np.inf else known
     schedule = min(known, schedule, key=lambda each: each.makespan)
     return finished(problem, control, schedule, lower_bound)
 
@@ -80,15 +75,6 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
 def unit_of(problem: Reduction) -> float:
     """Return the unit of the tables, seconds."""
     return float(tables_of(problem).unit or 1)
-
-
-def _annealed(
-    problem: Reduction, control: Control, search: Shortening, least: float
-) -> AnnealedSends | None:
-    """Return the annealing of a problem in which all machines have or get all, else None."""
-    if not is_tried(problem, ANNEALED):
-        return None
-    return AnnealedSends(search.given, least, int(problem.unit is not None), control)
 
 
 def _first(problem: Reduction, control: Control) -> Solution:

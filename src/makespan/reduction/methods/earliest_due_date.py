@@ -12,6 +12,7 @@ from makespan.core.numeric.arrays import Integers, readonly
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.reduction import needs
 from makespan.reduction.answer import finished
 from makespan.reduction.bounding.growth import arrivals
 from makespan.reduction.bounds import best_bound, quick_bounds
@@ -23,7 +24,7 @@ from makespan.reduction.heuristics.critical_path import Shortening
 from makespan.reduction.heuristics.hierarchical_exchange import rotated
 from makespan.reduction.heuristics.rarest_first import broadcast_rarest_first
 from makespan.reduction.heuristics.symmetry import Plan, Trees, grown
-from makespan.reduction.needs import ALONG_CRITICAL_PATH, ANNEALED, BY_DUE_DATES, PROVED_SOON, is_tried
+from makespan.reduction.needs import ALONG_CRITICAL_PATH, BY_DUE_DATES, is_tried
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Tables, claim_sends, sends_in, tables_of
 
@@ -121,7 +122,7 @@ def earliest_due_date(
     runs = min(RUNS_A_SEND, 1 + STEPS_IN_ALL // (1 + count**2 * problem.items)) * count
     ran = shortened = 0  # sends planned and shortened since that led to a better plan
     more_comes = control.incumbent is not None and is_tried(problem, ALONG_CRITICAL_PATH)
-    before = BEFORE_OTHERS if is_tried(problem, PROVED_SOON, ANNEALED) else BEFORE
+    before = BEFORE_OTHERS if is_tried(problem, needs.PROVED_SOON, needs.ANNEALED) else BEFORE
     with control.sharing(before if more_comes else 1.0):
         for _ in range(runs if restarts is None else restarts):
             if search.best <= search.least or control.expired():
