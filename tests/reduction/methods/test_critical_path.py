@@ -11,8 +11,10 @@ import makespan
 from makespan.core.control import Control
 from makespan.core.solution import Solution
 from makespan.reduction.generate import generate
+from makespan.reduction.heuristics.annealing_sends import anneal
 from makespan.reduction.heuristics.symmetry import Plan
 from makespan.reduction.methods import critical_path
+from makespan.reduction.needs import ANNEALED, is_tried
 from makespan.reduction.problem import Collective
 from makespan.reduction.referee import violations
 from tests.thorough import few
@@ -36,17 +38,15 @@ def held(seed: int) -> None:
     search.take(Plan.of(problem, first), backward=False)
     ends = [search.run(tries, 0.1) for tries in (0, 100, 100)]
     assert sorted(ends, reverse=True) == ends
-    annealed = critical_path._annealed(problem, Control(rng=4), search, 0.0)
-    changed = []
-    if annealed is not None:
-        annealed.take(search.plan, ends[-1])
-        changed = [annealed.run(200) for _ in range(3)]
-        assert sorted(changed, reverse=True) == changed
-        assert changed[0] <= ends[-1]
-    for plan, end in [(search.plan, ends[-1])] + [(annealed.plan, end) for end in changed[-1:]]:
-        found = plan.schedule(problem)
-        assert not list(violations(problem, found))
-        assert found.makespan == pytest.approx(float(end) * critical_path.unit_of(problem))
+    if is_tried(problem, ANNEALED):
+        rows, end = search.plan.rows.copy(), ends[-1]
+        for _ in range(3):
+            before, end = end, anneal(search, rows, end, 0.0, 0, 200)
+            assert end <= before
+        ends.append(end)
+    found = search.plan.schedule(problem)
+    assert not list(violations(problem, found))
+    assert found.makespan == pytest.approx(float(ends[-1]) * critical_path.unit_of(problem))
     control = Control(rng=3)
     control.incumbent = Solution(schedule=first)
     best = critical_path.critical_path(problem, control, runs=2).schedule

@@ -145,10 +145,11 @@ class _Search:
         )
         able, turns = np.isfinite(enters), np.arange(count + 1)
         comes = np.minimum(comes, enters)
-        comes = np.where(np.isfinite(comes), comes, 0.0)
+        comes, enters, begins = (
+            np.nan_to_num(each, posinf=0.0) for each in (comes, enters, begins)
+        )
         others = np.maximum(wanted[group, None] - turns, 0)
-        taken = np.where(able, enters, 0.0)[:, None] * turns + others * comes[:, None]
-        taken += np.where(np.isfinite(begins), begins, 0.0)[:, None]
+        taken = begins[:, None] + enters[:, None] * turns + others * comes[:, None]
         entered = np.sort(taken[able, 1:].ravel())
         least = float(np.where(wanted[group] > 0, taken[:, 0], 0.0).max())
         return max(least, float(entered[count - 1]))

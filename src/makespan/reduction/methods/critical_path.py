@@ -57,16 +57,14 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
         for _ in range(sys.maxsize if runs is None else runs):
             if not least < best < np.inf or search.stale > STALE or control.expired():
                 break
-            before = best
+            before, tries = best, 1 + TIMED // rows
             if one_way or not annealed:
-                later = MOST_LATER * control.rng.random() ** 2
-                best = search.run(1 + TIMED // rows, later)
-            if annealed:
+                best = search.run(tries, MOST_LATER * control.rng.random() ** 2)
                 changing = search.plan.rows.copy() if best < before else changing
-                tries, grain = 1 + TIMED // rows, int(problem.unit is not None)
-                reached = best
+            if annealed:
+                before, grain = best, int(problem.unit is not None)
                 best = anneal(search, changing, best, least, grain, tries)
-                search.stale = 0 if best < reached else search.stale + (not one_way)
+                search.stale = 0 if best < before else search.stale + (not one_way)
     schedule = search.plan.schedule(problem) if best < np.inf else known
     schedule = min(known, schedule, key=lambda each: each.makespan)
     return finished(problem, control, schedule, lower_bound)
