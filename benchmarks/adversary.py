@@ -240,10 +240,10 @@ COUNTED = {
 }
 ORDER = ["P1", "P2", "P3", "P4"]
 NO_SENDS, SMALL_MEMORY = (
-    {"load": 100.0, "rounds": 2, "platform": {"topology": "star", "workers": workers}}
-    for workers in (
-        [{"compute": rate, "return": 1.0} for rate in (3.0, 5.0, 4.0)],
-        [{"compute": rate, "send": 1.0, "memory": 30.0} for rate in (3.0, 5.0, 4.0)],
+    {"load": 100.0, "rounds": rounds, "platform": {"topology": "star", "workers": workers}}
+    for rounds, workers in (
+        (2, [{"compute": rate, "return": 1.0} for rate in (3.0, 5.0, 4.0)]),
+        (3, [{"compute": rate, "send": 1.0, "memory": 30.0} for rate in (3.0, 5.0, 4.0)]),
     )
 )
 VARIANTS: dict[str, tuple[Variant, ...]] = {
@@ -445,9 +445,8 @@ def write_optimum(rows: Row) -> None:
         f"most {SOLVE:g} s a solve, on two cores that others load. The worst of the variants, the "
         "problems that were compared on all of them, and the ratio on each, where it was kept. A "
         "search of hours finds worse; a ratio of 1 proves nothing. A dash: no optimum was proved "
-        "in time. Left out are methods that carry out a given plan, and those that were searched "
-        "on no variant: "
-        f"{', '.join(_never_searched(rows))}.",
+        "in time. Left out are methods that carry out a given plan"
+        f"{_never_searched(rows)}.",
         ("kind", "method", "worst ratio", "with", "problems", "each variant"),
         clock="ratios",
     )
@@ -469,15 +468,16 @@ def write_optimum(rows: Row) -> None:
     table.write()
 
 
-def _never_searched(rows: Row) -> list[str]:
-    """Return the methods of ``auto`` that apply to none of the variants, with their kinds."""
+def _never_searched(rows: Row) -> str:
+    """Name the methods of ``auto`` that apply to none of the variants that were searched."""
     applied = {tuple(key.split("|")[:2]) for key, row in rows.items() if "left_out" in row}
-    return [
+    names = [
         f"{method} ({kind})"
         for kind in VARIANTS
         for method in dict.fromkeys(KINDS[kind].methods.AUTO)
         if method not in NO_RATIO and (kind, method) not in applied
     ]
+    return f", and, as they were not searched, {', '.join(names)}" if names else ""
 
 
 if __name__ == "__main__":
