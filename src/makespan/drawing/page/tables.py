@@ -141,6 +141,7 @@ svg { max-width: 100%; height: auto; border-radius: 8px; }
 .slim { display: none; }
 @media (max-width: 700px) {
   .wide svg { max-width: none; }
+  .wide table { width: max-content; max-width: 720px; }
   .slim { display: block; }
   .broad { display: none; }
 }
