@@ -226,6 +226,26 @@ def auto() -> Iterator[tuple[str, Callable[[], Row]]]:
 Variant = tuple[Row, Row]
 """Options of a kind's generator, and keys that its file gets beside."""
 ALONE: Variant = ({}, {})
+UNIT = {"tasks": [{"name": f"T{number}", "work": 1.0} for number in range(1, 9)]}
+PRICED = {
+    "network": {
+        "topology": "complete",
+        "machines": [{"speed": 1.0, "price": 1.0}, {"speed": 2.0, "price": 3.0}],
+    },
+    "budget": 200.0,
+}
+COUNTED = {
+    **{"segments": "auto", "bytes": 8.0, "message_overhead": 0.5, "latency": 1.0},
+    **{"transfer": None, "reduce": None, "transfer_per_byte": 1.0, "reduce_per_byte": 1.0},
+}
+ORDER = ["P1", "P2", "P3", "P4"]
+NO_SENDS, SMALL_MEMORY = (
+    {"load": 100.0, "rounds": rounds, "platform": {"topology": "star", "workers": workers}}
+    for rounds, workers in (
+        (2, [{"compute": rate, "return": 1.0} for rate in (3.0, 5.0, 4.0)]),
+        (3, [{"compute": rate, "send": 1.0, "memory": 30.0} for rate in (3.0, 5.0, 4.0)]),
+    )
+)
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "independent": (
         ALONE, ({"environment": "uniform"}, {}), ({"environment": "unrelated"}, {}),
@@ -236,20 +256,25 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "partition": (
         ALONE, ({"family": "monotone"}, {}), ({"family": "convex"}, {}),
         ({"energy": True, "objective": "energy"}, {}),
+        ({"energy": True, "objective": "time-then-energy"}, {}),
     ),
     "pipeline": (
         ALONE, ({"objective": "latency"}, {}), ({"overlap": False}, {}), ({"order": "given"}, {}),
-        ({"fastest": 1}, {}), ({"fastest": 1}, {"replicas": 2}),
+        ({"fastest": 1}, {}), ({"fastest": 1}, {"replicas": 2}), ({"fastest": 1}, {"machines": 3}),
     ),
     "reduction": (
         *(({"collective": name}, {}) for name in get_args(Collective) if name != "custom"),
         ({"spread": 0.0}, {}), ({"spread": 0.0}, {"order": "greedy"}),
         ({"network": "switch"}, {}), ({"network": "switch", "collective": "all-reduce"}, {}),
+        ({"spread": 0.0, "collective": "all-reduce"}, {}), ({"spread": 0.0, "segments": 1}, {}),
+        ({"spread": 0.0, "machines": 4, "collective": "all-gather"}, {}),
+        ({"spread": 0.0}, COUNTED),
     ),
     "taskgraph": (
         ALONE, ({"contention": "ports"}, {}), ({"contention": "links"}, {}),
         ({"communication": "blocking"}, {}), ({"cores": 2, "rigid": 0.5}, {}),
-        ({}, {"duplication": True}),
+        ({}, {"duplication": True}), ({"ccr": 0.0}, {}), ({"machines": 2}, PRICED),
+        ({"ccr": 0.0, "heterogeneity": 1.0, "machines": 2}, UNIT),
     ),
     "divisible": (
         ALONE, ({"returns": 0.5}, {}), ({"latency": 0.0}, {}), ({"slowdown": 2.0}, {}),
@@ -257,7 +282,11 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         ({"topology": "tree"}, {}), ({"topology": "tree", "latency": 0.0}, {}),
         ({"topology": "sources"}, {}), ({"topology": "sources", "latency": 0.0}, {}),
         ({}, {"rounds": 2}), ({"returns": 0.5}, {"rounds": 2}), ({}, {"integral": True}),
-        ({}, {"ports": "many"}),
+        ({}, {"ports": "many"}), ({"latency": 0.0}, {"order": ORDER}),
+        ({"returns": 0.5}, {"order": ORDER, "return_order": ORDER}),
+        ({}, {"activation": ["P1", "P2", "P1", "P3"]}), ({}, NO_SENDS), ({}, SMALL_MEMORY),
+        ({"topology": "bus", "heterogeneity": 1.0}, {"rounds": 2}),
+        ({"returns": 0.5}, {"rounds": 2, "ports": 2}),
     ),
 }  # fmt: skip
 NO_RATIO = {"given-plan", "given-loads", "no-load", "pareto"}
@@ -268,7 +297,11 @@ def optimum() -> Iterator[tuple[str, Callable[[], Row]]]:
     """Yield a search for each method of ``auto`` that applies, on each variant of its kind."""
     for kind, variants in VARIANTS.items():
         for options, keys in variants:
-            words = ", ".join(f"{key}={value}" for key, value in (options | keys).items())
+            words = ", ".join(
+                f"given {key}" if isinstance(value, (dict, list)) else f"{key}={value}"
+                for key, value in (options | keys).items()
+                if value is not None
+            )
             for method in dict.fromkeys(KINDS[kind].methods.AUTO):
                 if method not in NO_RATIO:
                     yield f"{kind}|{method}|{words}", partial(worst, kind, method, options, keys)
@@ -412,9 +445,8 @@ def write_optimum(rows: Row) -> None:
         f"most {SOLVE:g} s a solve, on two cores that others load. The worst of the variants, the "
         "problems that were compared on all of them, and the ratio on each, where it was kept. A "
         "search of hours finds worse; a ratio of 1 proves nothing. A dash: no optimum was proved "
-        "in time. Left out are methods that carry out a given plan, and those that were searched "
-        "on no variant: "
-        f"{', '.join(_never_searched(rows))}.",
+        "in time. Left out are methods that carry out a given plan"
+        f"{_never_searched(rows)}.",
         ("kind", "method", "worst ratio", "with", "problems", "each variant"),
         clock="ratios",
     )
@@ -436,15 +468,16 @@ def write_optimum(rows: Row) -> None:
     table.write()
 
 
-def _never_searched(rows: Row) -> list[str]:
-    """Return the methods of ``auto`` that apply to none of the variants, with their kinds."""
+def _never_searched(rows: Row) -> str:
+    """Name the methods of ``auto`` that apply to none of the variants that were searched."""
     applied = {tuple(key.split("|")[:2]) for key, row in rows.items() if "left_out" in row}
-    return [
+    names = [
         f"{method} ({kind})"
         for kind in VARIANTS
         for method in dict.fromkeys(KINDS[kind].methods.AUTO)
         if method not in NO_RATIO and (kind, method) not in applied
     ]
+    return f", and, as they were not searched, {', '.join(names)}" if names else ""
 
 
 if __name__ == "__main__":

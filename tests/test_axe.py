@@ -15,7 +15,17 @@ from typing import Any
 
 import pytest
 
-from makespan import Partition, save, solve
+from makespan import (
+    Experiment,
+    Grid,
+    Partition,
+    compare,
+    experiment,
+    landscape,
+    report,
+    save,
+    solve,
+)
 from makespan.flow.kinds import KINDS, generate
 from tests.browser import DRAWN, Browser, chromium
 
@@ -83,6 +93,23 @@ def test_page_of_a_front(browser: Browser, tmp_path: Path) -> None:
     front = Partition(tasks=4, costs=costs, energy=energy, objective="pareto")
     save(solve(front), tmp_path / "page.html")
     assert not found(browser, (tmp_path / "page.html").as_uri(), ".diagrams [type=range]")
+
+
+def test_pages_without_scripts(browser: Browser, tmp_path: Path) -> None:
+    """A problem, methods on one and on several, an experiment, a map of instances."""
+    grid, methods = Grid("taskgraph", options={"size": [8, 12]}, seeds=3), ["heft", "cpop"]
+    rows = experiment(Experiment(grid, methods=methods))
+    problems = {str(seed): generate("taskgraph", seed=seed) for seed in range(2)}
+    shown = {
+        "problem": problems["0"],
+        "one": compare(problems["0"], methods=methods),
+        "several": compare(problems, methods=methods),
+        "report": report(rows),
+        "map": landscape(rows),
+    }
+    for name, thing in shown.items():
+        save(thing, tmp_path / f"{name}.html")
+        assert not found(browser, (tmp_path / f"{name}.html").as_uri()), name
 
 
 @pytest.fixture(scope="module")

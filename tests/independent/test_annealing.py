@@ -62,6 +62,16 @@ def test_annealing_claims_nothing_false(seed: int) -> None:
     assert again.schedule.machine.tolist() == result.schedule.machine.tolist()
 
 
+@pytest.mark.parametrize("seed", few(8, 2))
+def test_machines_that_differ_in_speed_alone_are_searched(seed: int) -> None:
+    """There every place of a task costs the same by the weights; moves still have their chances."""
+    rng = np.random.default_rng(seed)
+    speeds = [1.0, 1.0, 1.0] if seed == 0 else rng.uniform(1, 4, 3)
+    problem = IndependentTasks(3, rng.uniform(1, 20, 7), speeds=speeds)
+    found = solve(problem, method="simulated-annealing")
+    assert found.makespan <= 1.03 * float(least_makespan(problem))
+
+
 @pytest.mark.thorough
 def test_annealing_beats_the_rules_and_is_near_the_bound() -> None:
     """On tasks whose durations are of one size on all machines, in the limit of its moves."""

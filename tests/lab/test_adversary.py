@@ -152,6 +152,17 @@ def test_against_a_method_and_a_bound() -> None:
     assert "its lower bound" in str(bound)
 
 
+def test_of_two_goals_the_first_that_differs_is_compared() -> None:
+    """A longer plan of less energy is worse than the optimum, where time comes first."""
+    options = {"resources": 3, "tasks": 12, "energy": True, "objective": "time-then-energy"}
+    starts = [each.problem() for each in Grid("partition", options=options, seeds=4)]
+    found = adversary("any-plan", starts, chains=1, iterations=40, time_limit=20)
+    assert found.faults == ()
+    assert found.ratio >= 1
+    bound = adversary("any-plan", starts[:1], against="bound", chains=1, iterations=2)
+    assert bound.ratio is None
+
+
 def test_an_invalid_plan_is_a_fault_not_a_ratio(monkeypatch: pytest.MonkeyPatch) -> None:
     """A method whose plans the referee refuses; and one that beats proved optima."""
     monkeypatch.setitem(_REGISTER, "independent", dict(_REGISTER.get("independent", {})))

@@ -45,12 +45,17 @@ class Bound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objective:
-    """What was optimised if not the makespan; ``maximise`` says on which side the ``bound`` is."""
+    """What was optimised if not the makespan; ``maximise`` says on which side the ``bound`` is.
+
+    Of two goals, ``first`` is what was made least before it, or ``then`` what was after it.
+    """
 
     name: str
     value: float
     bound: float | None = None
     maximise: bool = False
+    first: float | None = None
+    then: float | None = None
 
     @property
     def gap(self) -> float | None:
@@ -86,12 +91,34 @@ class Solution:
 
     @property
     def rank(self) -> float:
-        """What solutions of one problem are compared by: less is better."""
+        """What solutions of one problem are compared by, of two goals the later: less is better."""
         if self.schedule is None:
             return float("inf")
         if self.objective is None:
             return self.makespan
         return -self.objective.value if self.objective.maximise else self.objective.value
+
+    @property
+    def goals(self) -> tuple[float, ...]:
+        """What solutions of one problem are compared by, one after another: less is better."""
+        if self.schedule is None or self.objective is None:
+            return (self.rank,)
+        every = (self.objective.first, self.rank, self.objective.then)
+        return tuple(goal for goal in every if goal is not None)
+
+
+def precede(goals: Sequence[float], others: Sequence[float], slack: float) -> bool:
+    """Whether ``goals`` are better than ``others`` by more than rounding, the first that differs.
+
+    >>> precede((1.0, 5.0), (1.0, 7.0), 1e-9), precede((2.0, 5.0), (1.0, 7.0), 1e-9)
+    (True, False)
+    """
+    for mine, other in zip(goals, others, strict=False):
+        if mine == other:
+            continue
+        if not abs(mine - other) <= slack * abs(mine):
+            return mine < other
+    return False
 
 
 def relative_gap(value: float, bound: float) -> float:

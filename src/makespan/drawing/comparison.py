@@ -16,7 +16,7 @@ SIZE, TITLE, SMALL, WIDTH = 11.0, 14.0, 10.0, 900.0
 BOLD = 1.08  # times as wide as text that is not
 LINE, BAR = 24.0, 16.0
 PADDING = 12.0
-WIDEST_NAME, WIDEST_NOTE = 190.0, 190.0
+WIDEST = 190.0  # of names and notes beside bars
 BEST, OTHERS = FILL[Role.SEND], FILL[Role.RECEIVE]
 
 
@@ -70,8 +70,9 @@ class _Panel:
         names = max((text_width(entry.name, SIZE) for entry in entries), default=0.0)
         notes = max((text_width(_beside(entry), SIZE) for entry in entries), default=0.0)
         self.canvas, self.ranking, self.colours, self.width = canvas, ranking, colours, width
-        self.left = PADDING + min(names, WIDEST_NAME) + 8
-        self.right = width - PADDING - min(notes, WIDEST_NOTE) - 8
+        self.widest = _widest(width)
+        self.left = PADDING + min(names, self.widest) + 8
+        self.right = width - PADDING - min(notes, self.widest) - 8
         self.rows = PADDING + TITLE + 26
         self.bottom = self.rows + LINE * len(entries)
         self.scale = (self.right - self.left) / ranking.horizon
@@ -93,7 +94,7 @@ class _Panel:
 
     def _entry(self, entry: Entry, top: float) -> None:
         base = top + LINE / 2 + SIZE * 0.36
-        name = elided(entry.name, SIZE, WIDEST_NAME)
+        name = elided(entry.name, SIZE, self.widest)
         at = (self.left - 8, base)
         self.canvas.text(
             at, name, size=SIZE, fill=self.colours["ink"], anchor="end", bold=entry.best
@@ -101,7 +102,7 @@ class _Panel:
         if entry.value is not None:
             box = (self.left, top + (LINE - BAR) / 2, entry.value * self.scale, BAR)
             self.canvas.rectangle(box, BEST if entry.best else OTHERS)
-        beside = elided(_beside(entry), SIZE, WIDEST_NOTE)
+        beside = elided(_beside(entry), SIZE, self.widest)
         self.canvas.text(
             (self.right + 8, base), beside, size=SIZE, fill=self.colours["faint"], tip=entry.note
         )
@@ -116,6 +117,11 @@ class _Panel:
         side = "end" if x > (self.left + self.right) / 2 else "start"
         at = (x, self.rows - 9)
         self.canvas.text(at, label, size=SIZE, fill=self.colours["limit"], anchor=side, bold=True)
+
+
+def _widest(width: float) -> float:
+    """Return how wide names and notes beside bars may be, which leaves room for the bars."""
+    return min(WIDEST, 0.3 * width)
 
 
 def _title(canvas: Canvas, title: str, width: float, ink: str) -> None:
@@ -143,7 +149,7 @@ def ranking_axes(ranking: Ranking, ax: Axes) -> Axes:
     style: dict[str, Any] = {"va": "center", "fontsize": 8.0, "parse_math": False}
     for place, entry in zip(places, entries, strict=True):
         at = (1.01, place)
-        text = elided(_beside(entry), 8.0, WIDEST_NOTE)
+        text = elided(_beside(entry), 8.0, WIDEST)
         ax.annotate(text, at, xycoords=("axes fraction", "data"), color=FAINT_INK, **style)
     if ranking.bound is not None:
         ax.axvline(ranking.bound, color=LIMIT, linestyle="--", linewidth=1.5)
@@ -188,7 +194,8 @@ def profile_svg(profile: Profile, *, width: float = WIDTH, on_page: bool = False
     """Return a profile as one SVG element: one bar a method, the darker the nearer to the best."""
     canvas, colours = Canvas(profile.title), ON_PAGE if on_page else LIGHT
     names = max((text_width(name, SIZE) for name, _ in profile.shares), default=0.0)
-    left, right = PADDING + min(names, WIDEST_NAME) + 8, width - PADDING - 20
+    widest = _widest(width)
+    left, right = PADDING + min(names, widest) + 8, width - PADDING - 20
     words = in_rows((29 + text_width(word, SIZE) for word in profile.thresholds), left, width)
     rows = PADDING + TITLE + 24 + 16 * (words[-1][0] + 1 if words else 0)
     bottom = rows + LINE * len(profile.shares)
@@ -205,7 +212,7 @@ def profile_svg(profile: Profile, *, width: float = WIDTH, on_page: bool = False
         canvas.text(at, f"{part} %", size=SIZE, fill=colours["ink"], anchor="middle")
     for index, (name, shares) in enumerate(profile.shares):
         y = rows + LINE * index
-        at, word = (left - 8, y + LINE / 2 + SIZE * 0.36), elided(name, SIZE, WIDEST_NAME)
+        at, word = (left - 8, y + LINE / 2 + SIZE * 0.36), elided(name, SIZE, widest)
         canvas.text(at, word, size=SIZE, fill=colours["ink"], anchor="end")
         begin = 0.0
         for share, shade, threshold in zip(shares, SHADES, profile.thresholds, strict=False):

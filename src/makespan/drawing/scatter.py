@@ -74,25 +74,26 @@ def frame_of(points: Floats) -> tuple[float, float, float, float]:
     return left, bottom, right, top
 
 
-def scatter_svg(scatter: Scatter, *, on_page: bool = False) -> str:
+def scatter_svg(scatter: Scatter, *, width: float = WIDTH, on_page: bool = False) -> str:
     """Return points as an SVG element; each is a group ``point`` that says what it is."""
     colours = ON_PAGE if on_page else LIGHT
     left, bottom, right, top = scatter.frame
-    across, up = (WIDTH - 2 * PADDING) / (right - left), HEIGHT / (top - bottom)
+    across, up = (width - 2 * PADDING) / (right - left), HEIGHT / (top - bottom)
     head = PADDING + LINE * 1.6
 
     def at(x: float, y: float) -> tuple[float, float]:
         return PADDING + (x - left) * across, head + (top - y) * up
 
     words = scatter.legend + ([("found by an adversary", MARK)] if scatter.marks else [])
-    places = in_rows((30.0 + text_width(word, SIZE) for word, _ in words), PADDING, WIDTH - PADDING)
+    places = in_rows((30.0 + text_width(word, SIZE) for word, _ in words), PADDING, width - PADDING)
     below = head + HEIGHT + LINE * 2.4
     canvas = Canvas(scatter.title)
     height = below + LINE * (1 + max((row for row, _ in places), default=0))
-    canvas.rectangle((0, 0, WIDTH, height), colours["paper"])
-    canvas.text((PADDING, PADDING + SIZE), scatter.up, size=SIZE, fill=colours["faint"])
+    canvas.rectangle((0, 0, width, height), colours["paper"])
+    said = elided(scatter.up, SIZE, width - 2 * PADDING)
+    canvas.text((PADDING, PADDING + SIZE), said, size=SIZE, fill=colours["faint"])
     rows, columns = scatter.cells.shape
-    wide, high = (WIDTH - 2 * PADDING) / columns, HEIGHT / rows
+    wide, high = (width - 2 * PADDING) / columns, HEIGHT / rows
     for group in np.unique(scatter.cells).tolist():
         some = np.argwhere(scatter.cells == group).tolist()
         boxes = [(PADDING + c * wide, head + (rows - 1 - r) * high, wide, high) for r, c in some]
@@ -107,16 +108,16 @@ def scatter_svg(scatter: Scatter, *, on_page: bool = False) -> str:
     for x, y, label in scatter.marks:
         px, py = at(x, y)
         canvas.polygon([(px, py - 7), (px + 6, py + 5), (px - 6, py + 5)], MARK)
-        anchor = "end" if px > WIDTH / 2 else "start"
+        anchor = "end" if px > width / 2 else "start"
         beside = (px + (-9 if anchor == "end" else 9), py + 4)
         canvas.text(beside, label, size=10.0, fill=colours["ink"], anchor=anchor, bold=True)
-    said = elided(scatter.across, SIZE, WIDTH - 2 * PADDING)
-    end = (WIDTH - PADDING, head + HEIGHT + SIZE + 4)
+    said = elided(scatter.across, SIZE, width - 2 * PADDING)
+    end = (width - PADDING, head + HEIGHT + SIZE + 4)
     canvas.text(end, said, size=SIZE, fill=colours["faint"], anchor="end")
     for (row, x), (word, colour) in zip(places, words, strict=True):
         canvas.rectangle((x, below + LINE * row - 9, 10, 10), colour, radius=5.0)
         canvas.text((x + 15, below + LINE * row), word, size=SIZE, fill=colours["ink"])
-    return canvas.document(WIDTH, height)
+    return canvas.document(width, height)
 
 
 def scatter_axes(scatter: Scatter, ax: Axes) -> Axes:

@@ -10,7 +10,7 @@ from makespan.core.errors import MethodError, TooLarge
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, find_method, within_reach
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Objective, Solution, precede
 
 EXACT_SECONDS = 10.0
 SHARE = 0.7  # of the time that is left, for a method that comes again when more plans are known
@@ -155,16 +155,16 @@ class _Race:
         """Return the solution without claims that the best plan known contradicts."""
         if self.best is None or not self.has_plan:
             return solution
-        other, better = self.best, self.best.solution.rank
+        other, better = self.best, self.best.solution
         if solution.infeasible is not None:
             self.doubts.append(
                 f"{method} says that there is no plan, but {other.method} has one: not believed"
             )
             return replace(solution, infeasible=None, lower_bound=None)
-        if solution.optimal and better < solution.rank - SAME_OF_SOLVERS * abs(solution.rank):
+        if solution.optimal and precede(better.goals, solution.goals, SAME_OF_SOLVERS):
             self.doubts.append(
                 f"{method} calls {solution.rank:.10g} optimal, but {other.method} has "
-                f"{better:.10g}: not believed"
+                f"{better.rank:.10g}: not believed"
             )
             return replace(solution, optimal=False, lower_bound=None)
         return solution
@@ -176,10 +176,9 @@ class _Race:
             return True
         if solution.schedule is incumbent.schedule:
             return False
-        slack = SAME * abs(incumbent.rank)  # a rank is negative where more is better
-        if solution.optimal and solution.rank <= incumbent.rank + slack:
+        if solution.optimal and not precede(incumbent.goals, solution.goals, SAME):
             return True
-        return solution.rank < incumbent.rank
+        return solution.goals < incumbent.goals
 
 
 def _with_tighter(solution: Solution, other: Objective | None) -> Solution:

@@ -291,8 +291,9 @@ def picture_file(
         )
     if is_problem(thing):
         parts = [
-            f'<h2>{escaped(name)}</h2>\n<div class="wide" tabindex="0">{drawn}</div>'
+            part
             for name, drawn in page_diagrams(thing, by=None)
+            for part in (f"<h2>{escaped(name)}</h2>", drawn)
         ]
         return still_page(f"A {thing.kind} problem", parts)
     plan = cast("Result | Schedule", thing)

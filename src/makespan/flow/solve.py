@@ -252,7 +252,7 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
                 bound = makespan
             gap = relative_gap(makespan, bound) if bound is not None else None
         if status is Status.FEASIBLE and gap:
-            later.append(_why_a_gap(found))
+            later.append(_why_a_gap(found, control.expired()))
     if status is Status.OPTIMAL and UNCOMPILED in notes:
         notes.remove(UNCOMPILED)  # no search could have found more
     steps = control.steps_of(found.method)
@@ -295,12 +295,13 @@ def _with_advice(
     return advised
 
 
-def _why_a_gap(found: Found) -> str:
-    if found.ended:
+def _why_a_gap(found: Found, late: bool) -> str:
+    if found.ended and (late or found.advised):
         return f"{GAP_LEFT}the search stopped at its limit; more time may find or prove more"
     if found.advised:
         return f"{GAP_LEFT}all methods have finished, and none could prove the plan optimal"
-    return f"{GAP_LEFT}{found.method} has finished; method = 'auto' may find or prove more"
+    how = "has used up its tries" if found.ended else "has finished"
+    return f"{GAP_LEFT}{found.method} {how}; method = 'auto' may find or prove more"
 
 
 def checked_limit(time_limit: float | None) -> float | None:

@@ -23,7 +23,7 @@ from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Problem, is_problem
-from makespan.drawing.page.tables import html_table, still_page
+from makespan.drawing.page.tables import html_table, on_each_screen, still_page
 from makespan.drawing.render import stacked_image
 from makespan.drawing.scatter import Scatter, frame_of, scatter_svg
 from makespan.drawing.svg import escaped
@@ -222,7 +222,7 @@ class Landscape(Displayable, HasFrame, Exportable):
         if suffix == ".svg":
             return self._picture()
         parts = [f"<p>{escaped(', '.join(self._facts()))}</p>"]
-        parts += [f'<div class="wide">{scatter_svg(self.scatter(), on_page=True)}</div>']
+        parts += [on_each_screen(scatter_svg, self.scatter())]
         parts += [html_table(table) for table in self._tables()]
         parts += [f"<p>{escaped(note)}</p>" for note in self.notes]
         return still_page("A map of instances", parts)

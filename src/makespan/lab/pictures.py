@@ -64,9 +64,7 @@ def as_page(overview: Overview) -> str:
         parts += ["<h2>The widest gaps</h2>", _worst(overview)]
     if others:
         parts += ["<h2>By family</h2>", *map(html_table, others)]
-    return still_page(
-        "How the methods did", [f'<div class="wide" tabindex="0">{part}</div>' for part in parts]
-    )
+    return still_page("How the methods did", parts)
 
 
 def _worst(overview: Overview) -> str:

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.solution import Solution
+from makespan.core.solution import Objective, Solution
 from makespan.partition.problem import Partition
 from makespan.partition.timing import timed
 
@@ -37,12 +38,19 @@ def plan(
     *,
     notes: tuple[str, ...] = (),
     details: Mapping[str, Any] | None = None,
+    objective: Objective | None = None,
     **parts: Any,
 ) -> Solution:
     """Return the solution of ``entries[i]`` for resource i, with its other ``parts``."""
     choices = problem.choices
+    schedule = timed(problem, choices.table.counts_at(entries))
+    if objective is not None and problem.objective == "time-then-energy":
+        objective = replace(objective, first=schedule.makespan)
+    elif objective is not None and problem.objective == "energy-then-time":
+        objective = replace(objective, then=schedule.makespan)
     return Solution(
-        schedule=timed(problem, choices.table.counts_at(entries)),
+        schedule=schedule,
+        objective=objective,
         notes=(f"costs: {choices.structure()}", *notes),
         details={"structure": choices.structure(), **(details or {})},
         **parts,

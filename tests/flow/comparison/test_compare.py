@@ -14,6 +14,7 @@ from makespan import (
     DivisibleLoad,
     IndependentTasks,
     MethodError,
+    Partition,
     Star,
     Worker,
     compare,
@@ -113,6 +114,20 @@ def test_the_table_marks_the_best() -> None:
     assert lines[1].startswith("*  star")
     assert lines[2].startswith("   equal-split")
     assert lines[3] == "lower bound 28"
+
+
+def test_of_two_goals_the_first_decides() -> None:
+    """Less energy makes no better plan where time comes first; it does where energy comes first."""
+    costs = [[0, 2.82, 6.86, 4.92, 0.57, 1.54, 3.2], [0, 3.6, 6.8, 3.73, 8.06, 1.16, 5.42]]
+    energy = [[0, 1.59, 1.45, 10.1, 17.14, 5.41, 5.28], [0, 12.17, 7.14, 10.4, 1.07, 5.38, 4.81]]
+    problem = Partition(tasks=6, costs=costs, energy=energy, objective="time-then-energy")
+    first, second = compare(problem, methods=["any-plan", "lexicographic"]).rows
+    assert (first.method, first.best, second.best) == ("lexicographic", True, False)
+    assert first.makespan < second.makespan
+    assert first.value > second.value
+    other = Partition(tasks=6, costs=costs, energy=energy, objective="energy-then-time")
+    best = compare(other, methods=["any-plan", "lexicographic"]).rows[0]
+    assert best.value == pytest.approx(2.52)  # two of one, four of the other
 
 
 def test_an_infeasible_problem_is_compared() -> None:

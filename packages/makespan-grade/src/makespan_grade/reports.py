@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from makespan.core.display import as_csv
+from makespan.core.display import Table, as_csv
+from makespan.drawing.page.tables import html_table, still_page
 from makespan_grade.exercise import Exercise
 from makespan_grade.judge import Grade
 
@@ -47,25 +48,15 @@ def _values(values: Sequence[float | None]) -> str:
 def page(exercise: Exercise, grades: Sequence[Grade], *, anonymous: bool = False) -> str:
     """Return a page for the class: who found what, best first; numbers in place of names."""
     ranked = sorted(grades, key=lambda each: (-each.points, each.name))
-    rows = []
-    for number, each in enumerate(ranked, 1):
-        name = f"Plan {number}" if anonymous else each.name
-        cells = (name, f"{each.points:g}", _values(each.makespans), _values(each.bests))
-        rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
-    style = (
-        "body{font:16px/1.5 system-ui;max-width:50em;margin:2em auto;padding:0 1em}"
-        "table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3em .8em;"
-        "border-bottom:1px solid #8888}"
-    )
-    head = "".join(f"<th>{each}</th>" for each in ("", "points", "makespan (s)", "best (s)"))
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    title = html.escape(exercise.title)
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{style}</style>'
-        f"<h1>{title}</h1><p>{html.escape(exercise.question)}</p>"
-        f"<table><tr>{head}</tr>{body}</table></html>\n"
-    )
+    numbers = range(1, len(ranked) + 1)
+    columns = {
+        "plan": [f"Plan {number}" for number in numbers if anonymous] or [g.name for g in ranked],
+        "points": [f"{grade.points:g}" for grade in ranked],
+        "makespan (s)": [_values(grade.makespans) for grade in ranked],
+        "best (s)": [_values(grade.bests) for grade in ranked],
+    }
+    question = f"<p>{html.escape(exercise.question)}</p>"
+    return still_page(exercise.title, [question, html_table(Table.of(columns))])
 
 
 OTTER = """OK_FORMAT = False

@@ -141,6 +141,7 @@ svg { max-width: 100%; height: auto; border-radius: 8px; }
 .slim { display: none; }
 @media (max-width: 700px) {
   .wide svg { max-width: none; }
+  .wide table { width: max-content; max-width: 720px; }
   .slim { display: block; }
   .broad { display: none; }
 }
@@ -157,7 +158,7 @@ def on_each_screen(draw: Callable[..., str], what: object) -> str:
 
 
 def still_page(title: str, parts: Sequence[str]) -> str:
-    """Return a page of ``parts``, which are HTML, below a heading."""
+    """Return a page of ``parts``, which are HTML, below a heading; pictures and tables scroll."""
     light, dark = ("".join(f"--{k}: {v}; " for k, v in theme.items()) for theme in (LIGHT, DARK))
     name = escaped(title)
     return (
@@ -166,5 +167,12 @@ def still_page(title: str, parts: Sequence[str]) -> str:
         f"<title>{name}</title>\n<style>\n"
         f":root {{ color-scheme: light dark; {light}}}\n"
         f"@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n{STYLE}</style>\n"
-        f"</head>\n<body>\n<h1>{name}</h1>\n" + "\n".join(parts) + "</body>\n</html>\n"
+        f"</head>\n<body>\n<main>\n<h1>{name}</h1>\n"
+        + "\n".join(map(_scrolling, parts))
+        + "</main>\n</body>\n</html>\n"
     )
+
+
+def _scrolling(part: str) -> str:
+    words = part.startswith(("<h", "<p"))
+    return part if words else f'<div class="wide" tabindex="0">{part}</div>'

@@ -16,7 +16,7 @@ from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem, is_problem
 from makespan.core.registry import find_method
-from makespan.core.solution import relative_gap
+from makespan.core.solution import Solution, precede, relative_gap
 from makespan.flow.comparison.several import Comparisons
 from makespan.flow.comparison.table import Comparison, Row
 from makespan.flow.files.files import read_problem
@@ -216,24 +216,19 @@ def _compared(
 
 def _ranked(results: dict[str, Result], notes: Mapping[str, str], bound: float | None) -> list[Row]:
     """Return the rows of the results, the best first."""
-    ranked = sorted(results, key=lambda name: (_rank(results[name]), name))
-    best = _rank(results[ranked[0]]) if ranked else float("inf")
+    ranked = sorted(results, key=lambda name: (_goals(results[name]), name))
+    best = _goals(results[ranked[0]]) if ranked else ()
     return [
         _row(
             *(name, results[name], notes[name], bound),
-            best=_rank(results[name]) <= best + TIE * abs(best),
+            best=not precede(best, _goals(results[name]), TIE),
         )
         for name in ranked
     ]
 
 
-def _rank(result: Result) -> float:
-    objective = result.objective
-    if result.schedule is None or result.makespan is None:
-        return float("inf")
-    if objective is None:
-        return result.makespan
-    return -objective.value if objective.maximise else objective.value
+def _goals(result: Result) -> tuple[float, ...]:
+    return Solution(schedule=result.schedule, objective=result.objective).goals
 
 
 def _row(name: str, result: Result, note: str, bound: float | None, *, best: bool) -> Row:

@@ -22,6 +22,8 @@ MOVES, MOST = 200, 1600  # moves and swaps of a task in a run: at first, and at 
 SWAPS = 0.7  # the share of tries that are swaps
 TEMPERATURES, HOT, COLD = 50, 1.0, 0.02
 """Of a run: how many, the first and the last, in units of the mean regret of second-best places."""
+LEAST = 0.1
+"""The least such unit, of a mean weighted duration: machines of unlike speeds have no regret."""
 
 
 def _few_pairs(problem: IndependentTasks) -> str | None:
@@ -84,7 +86,8 @@ class _Run:
         some = np.take_along_axis(relaxation.within(shorter), self._places, axis=1)
         self._count = np.maximum(1, some.sum(axis=1))
         second = found[:, 1:2][np.isfinite(found[:, 1:2]) & some[:, 1:2]]
-        self.scale = float(second.mean()) if len(second) else 0.0
+        typical = float((self.table * self.weights).min(axis=1).mean())
+        self.scale = max(float(second.mean()) if len(second) else 0.0, LEAST * typical)
         order = np.argsort(machine, kind="stable")
         self._size = np.bincount(machine, minlength=machines)
         first = np.cumsum(self._size) - self._size
@@ -128,7 +131,7 @@ def anneal(  # type: ignore[no-untyped-def]
     for _ in range(moves):
         state = next_minimal(state)
         task = state % len(machine)
-        if count[task] < 2:
+        if count[task] < 2 and machine[task] == places[task, 0]:
             continue
         state = next_minimal(state)
         old, new = machine[task], places[task, (state >> 8) % count[task]]

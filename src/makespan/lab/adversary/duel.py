@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -54,19 +55,20 @@ class Duel(NamedTuple):
         if result is None:
             return self.none(note)
         to = self.against[0]
+        objective = result.objective
+        if to == BOUND and objective is not None and objective.first is not None:
+            return self.none("of two goals there is no bound")
         if to == BOUND:
-            objective = result.objective
-            return _compared(
-                result, None, result.lower_bound if objective is None else objective.bound
-            )
+            bound = result.lower_bound if objective is None else objective.bound
+            return _ratio(result, None, _value(result), bound)
         if to == OPTIMUM and str(result.status) == "optimal":
-            return _compared(result, result, _value(result))
+            return _compared(result, result)
         other, note = self._solved(problem, ("auto", {}) if to == OPTIMUM else self.against)
         if other is None:
             return self.none(note)
         if to == OPTIMUM and str(other.status) != "optimal":
             return self.none(UNPROVED)
-        found = _compared(result, other, _value(other))
+        found = _compared(result, other)
         if to == OPTIMUM and found.ratio is not None and found.ratio < 1 - EARLIER:
             return self.none(f"{FAULT}{self.method[0]} is {found.ratio:.6g} of a proved optimum")
         return found
@@ -87,8 +89,21 @@ def _value(result: Result) -> float | None:
     return result.makespan if result.objective is None else result.objective.value
 
 
-def _compared(result: Result, reference: Result | None, base: float | None) -> Outcome:
-    value, objective = _value(result), result.objective
+def _compared(result: Result, other: Result) -> Outcome:
+    """Compare two plans; of two goals by the first one that differs."""
+    mine, theirs = result.objective, other.objective
+    if mine is not None and theirs is not None:
+        for name in ("first", "value", "then"):
+            goal, base = getattr(mine, name), getattr(theirs, name)
+            if goal is not None and base is not None and not math.isclose(goal, base):
+                return _ratio(result, other, goal, base)
+    return _ratio(result, other, _value(result), _value(other))
+
+
+def _ratio(
+    result: Result, reference: Result | None, value: float | None, base: float | None
+) -> Outcome:
+    objective = result.objective
     if value is None or base is None:
         return Outcome(None, "there is nothing to compare with")
     above, below = (base, value) if objective is not None and objective.maximise else (value, base)
