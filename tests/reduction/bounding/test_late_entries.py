@@ -16,6 +16,7 @@ from makespan.reduction.bounding.packing import packing
 from makespan.reduction.generate import generate
 from makespan.reduction.halves.tree_packing import narrow
 from tests.oracles import reduction_brute as oracle
+from tests.oracles.reduction_optimum import optimum
 from tests.thorough import few
 
 
@@ -45,6 +46,36 @@ def test_it_is_below_plans_of_larger_networks(seed: int, collective: Any) -> Non
     )  # fmt: skip
     plan = makespan.solve(problem, method="rarest-first", restarts=2, rebuilds=0)
     assert late_entries(problem) <= plan.makespan * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", few(200, 8))
+def test_it_is_below_the_optimum_of_a_table(seed: int) -> None:
+    """Tables and two racks of three or four machines, to which more segments go than have ports."""
+    rng = np.random.default_rng(seed)
+    count, latency = 3 + seed % 2, seed // 2 % 2
+    rack = np.arange(count) >= rng.integers(1, count)
+    transfer = np.where(rack[:, None] == rack, 1.0, float(rng.integers(2, 9)))
+    if seed // 4 % 2:
+        transfer = rng.integers(1, 9, (count, count)).astype(float)
+    problem = Reduction(
+        machines=count, segments=int(rng.integers(2, 6 if count == 3 else 4)), transfer=transfer,
+        latency=latency * rng.integers(0, 4, (count, count)).astype(float),
+        reduce=rng.integers(0, 3, count).astype(float),
+        collective=("broadcast", "reduce")[seed // 8 % 2],
+    )  # fmt: skip
+    plan = makespan.solve(problem, method="rarest-first", restarts=20, rebuilds=20)
+    assert plan.makespan is not None
+    found = optimum(problem, plan.makespan, seconds=10.0)
+    assert late_entries(problem) <= found.makespan * (1 + 1e-9)
+
+
+def test_a_port_takes_whole_segments() -> None:
+    """Eight segments enter a rack of six: a port takes two, 8 seconds each, and six more."""
+    rack = np.arange(13) >= 7
+    transfer = np.where(rack[:, None] == rack, 1.0, 8.0)
+    for collective in ("broadcast", "reduce"):
+        problem = Reduction(machines=13, segments=8, transfer=transfer, collective=collective)
+        assert late_entries(problem) == pytest.approx(22)
 
 
 @pytest.mark.parametrize(("collective", "least"), [("broadcast", 36.5), ("all-gather", 26.25)])

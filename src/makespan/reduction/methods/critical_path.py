@@ -32,12 +32,14 @@ MOST_LATER = 0.1  # by what part plans that are gone on from may end later than 
 @register(
     **ALONG_CRITICAL_PATH._asdict(),
     complexity="O(n m) a try",
-    source="van Laarhoven, Aarts and Lenstra 1992; record-to-record travel, Dueck 1993",
+    source="van Laarhoven, Aarts and Lenstra 1992; Dueck 1993; ruin and recreate, Schrimpf et al. "
+    "2000",
 )
 def critical_path(problem: Reduction, control: Control, *, runs: int | None = None) -> Solution:
     """Send otherwise what the end of a plan waits for: sooner, from others, or to others.
 
-    Plans that end a little later are gone on from, too: by less and less in turn.
+    Plans that end a little later are gone on from, too: by less and less in turn. What all machines
+    have or get is also annealed, and grown anew in the gaps of ports.
     """
     claim_sends(problem)
     known = control.known_or(lambda: _first(problem, control))
