@@ -61,19 +61,17 @@ def _occupy(sort, machine, begin, lasts, busy, busy_from, busy_until):  # type: 
 def _gap(giver, taker, at, lag, lasts, busy, busy_from, busy_until):  # type: ignore[no-untyped-def]
     """Return from when on, after ``at``, both ports have room."""
     out = into = 0
-    moved = True
-    while moved:
-        moved = False
+    before = at - 1
+    while before < at:
+        before = at
         while out < busy[GIVES, giver] and busy_until[GIVES, giver, out] <= at:
             out += 1
         if out < busy[GIVES, giver] and busy_from[GIVES, giver, out] < at + lasts:
             at = busy_until[GIVES, giver, out]
-            moved = True
         while into < busy[TAKES, taker] and busy_until[TAKES, taker, into] <= at + lag:
             into += 1
         if into < busy[TAKES, taker] and busy_from[TAKES, taker, into] < at + lag + lasts:
             at = busy_until[TAKES, taker, into] - lag
-            moved = True
     return at
 
 
@@ -90,7 +88,7 @@ def _grow(  # type: ignore[no-untyped-def]
         lacking += state[taker] == LACKS
     fresh = 0  # who has it since just now
     while lacking > 0:
-        chosen = -1
+        chosen, soonest = -1, 0.0
         for taker in range(machines):
             if state[taker] != LACKS:
                 continue
@@ -108,10 +106,9 @@ def _grow(  # type: ignore[no-untyped-def]
                 late = at + lag + lasts + dear * lasts
                 if giver[taker] < 0 or late < value[taker]:
                     value[taker], giver[taker], start[taker] = late, other, at
-            if giver[taker] >= 0 and (
-                chosen < 0 or value[taker] + favour[taker] < value[chosen] + favour[chosen]
-            ):
-                chosen = taker
+            late = value[taker] + favour[taker]
+            if giver[taker] >= 0 and (chosen < 0 or late < soonest):
+                chosen, soonest = taker, late
         if chosen < 0:
             return False
         other, at = giver[chosen], start[chosen]
