@@ -300,8 +300,8 @@ def _why_a_gap(found: Found, late: bool) -> str:
         return f"{GAP_LEFT}the search stopped at its limit; more time may find or prove more"
     if found.advised:
         return f"{GAP_LEFT}all methods have finished, and none could prove the plan optimal"
-    how = "has used up its tries" if found.ended else "has finished"
-    return f"{GAP_LEFT}{found.method} {how}; method = 'auto' may find or prove more"
+    how = "has not tried all; more time, or" if found.ended else "has finished;"
+    return f"{GAP_LEFT}{found.method} {how} method = 'auto' may find or prove more"
 
 
 def checked_limit(time_limit: float | None) -> float | None:

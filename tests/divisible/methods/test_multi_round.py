@@ -110,7 +110,7 @@ def test_a_search_that_its_budget_ends_says_so():
     problem = DivisibleLoad(load=100.0, platform=star_of(workers), rounds="auto")
     result = solve(problem, method="multi-round", effort=0.01)
     assert result.status == "feasible"
-    assert any("has used up its tries" in note for note in result.notes)
+    assert any("has not tried all" in note for note in result.notes)
 
 
 @pytest.mark.thorough
