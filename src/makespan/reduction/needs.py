@@ -89,9 +89,9 @@ def _unmodelled(problem: Reduction) -> str | None:
 
 def _annealed(problem: Reduction) -> str | None:
     before, after, _ = problem.statement
-    held, lacked = problem.statement.copied if one_way(problem) else (before & after, ~before)
+    sets = problem.statement.copied if one_way(problem) else [before & after]
     few = sends_in(problem) * len(problem.machines) <= SENDS_IN_REACH
-    return None if few and problem.shared is None and (held | lacked).all() else "they aren't"
+    return None if few and problem.shared is None and np.any(sets, axis=0).all() else "they aren't"
 
 
 def at_most(most: int, what: str, count: Callable[[Reduction], int]) -> Need:

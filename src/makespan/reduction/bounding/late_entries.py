@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -128,9 +128,7 @@ class _Search:
         whole = self._whole(group, over, soonest, lacking.sum(axis=1), count)
         return max(begin + max(found), self._in_turn(over, soonest, sizes), whole)
 
-    def _whole(
-        self, group: Bools, over: Bools, soonest: Floats, wanted: Integers, count: int
-    ) -> float:
+    def _whole(self, group: Bools, over: Bools, soonest: Floats, due: Any, count: int) -> float:
         """Return when ``count`` segments can have entered, and each port have taken what it must.
 
         What a port takes enters the group or comes from inside: whole segments, each by the
@@ -148,10 +146,10 @@ class _Search:
         comes, enters, begins = (
             np.nan_to_num(each, posinf=0.0) for each in (comes, enters, begins)
         )
-        others = np.maximum(wanted[group, None] - turns, 0)
+        others = np.maximum(due[group, None] - turns, 0)
         taken = begins[:, None] + enters[:, None] * turns + others * comes[:, None]
         entered = np.sort(taken[able, 1:].ravel())
-        least = float(np.where(wanted[group] > 0, taken[:, 0], 0.0).max())
+        least = float(np.where(due[group] > 0, taken[:, 0], 0.0).max())
         return max(least, float(entered[count - 1]))
 
     def _in_turn(self, over: Bools, soonest: Floats, sizes: Floats) -> float:

@@ -235,7 +235,6 @@ def anneal_sends(  # type: ignore[no-untyped-def]
     plan that costs more is taken with a chance that falls with how much more. A try: a send is put
     before what it waits for, or elsewhere, or sent otherwise, or copies or parts are grown anew:
     the last ones to be copied, or first to be sent, of one or two segments, or all of a segment.
-    Then all rows are timed, and the plan is kept or not.
 
     - ``latency`` to ``ahead``: those of
       :func:`~makespan.reduction.heuristics.critical_path.shorten`, with a port each way a machine.

@@ -38,8 +38,8 @@ MOST_LATER = 0.1  # by what part plans that are gone on from may end later than 
 def critical_path(problem: Reduction, control: Control, *, runs: int | None = None) -> Solution:
     """Send otherwise what the end of a plan waits for: sooner, from others, or to others.
 
-    Plans that end a little later are gone on from, too: by less and less in turn. What all machines
-    have or get is also annealed, and grown anew in the gaps of ports.
+    Plans that end a little later are gone on from, too: by less and less in turn. What all
+    machines have or get is annealed, and grown anew in gaps of ports.
     """
     claim_sends(problem)
     known = control.known_or(lambda: _first(problem, control))
