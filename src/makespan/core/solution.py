@@ -58,6 +58,11 @@ class Objective:
     then: float | None = None
 
     @property
+    def rank(self) -> float:
+        """What values are compared by: less is better."""
+        return -self.value if self.maximise else self.value
+
+    @property
     def gap(self) -> float | None:
         if self.bound is None:
             return None
@@ -94,17 +99,19 @@ class Solution:
         """What solutions of one problem are compared by, of two goals the later: less is better."""
         if self.schedule is None:
             return float("inf")
-        if self.objective is None:
-            return self.makespan
-        return -self.objective.value if self.objective.maximise else self.objective.value
+        return self.makespan if self.objective is None else self.objective.rank
 
     @property
     def goals(self) -> tuple[float, ...]:
-        """What solutions of one problem are compared by, one after another: less is better."""
-        if self.schedule is None or self.objective is None:
-            return (self.rank,)
-        every = (self.objective.first, self.rank, self.objective.then)
-        return tuple(goal for goal in every if goal is not None)
+        return goals_of(self.schedule, self.objective)
+
+
+def goals_of(schedule: Schedule | None, objective: Objective | None) -> tuple[float, ...]:
+    """Return what plans of one problem are compared by, one after another: less is better."""
+    if schedule is None or objective is None:
+        return (float("inf") if schedule is None else schedule.makespan,)
+    every = (objective.first, objective.rank, objective.then)
+    return tuple(goal for goal in every if goal is not None)
 
 
 def precede(goals: Sequence[float], others: Sequence[float], slack: float) -> bool:

@@ -48,9 +48,9 @@ def _values(values: Sequence[float | None]) -> str:
 def page(exercise: Exercise, grades: Sequence[Grade], *, anonymous: bool = False) -> str:
     """Return a page for the class: who found what, best first; numbers in place of names."""
     ranked = sorted(grades, key=lambda each: (-each.points, each.name))
-    numbers = range(1, len(ranked) + 1)
+    names = [f"Plan {number}" if anonymous else g.name for number, g in enumerate(ranked, 1)]
     columns = {
-        "plan": [f"Plan {number}" for number in numbers if anonymous] or [g.name for g in ranked],
+        "plan": names,
         "points": [f"{grade.points:g}" for grade in ranked],
         "makespan (s)": [_values(grade.makespans) for grade in ranked],
         "best (s)": [_values(grade.bests) for grade in ranked],

@@ -16,7 +16,7 @@ from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem, is_problem
 from makespan.core.registry import find_method
-from makespan.core.solution import Solution, precede, relative_gap
+from makespan.core.solution import goals_of, precede, relative_gap
 from makespan.flow.comparison.several import Comparisons
 from makespan.flow.comparison.table import Comparison, Row
 from makespan.flow.files.files import read_problem
@@ -228,7 +228,7 @@ def _ranked(results: dict[str, Result], notes: Mapping[str, str], bound: float |
 
 
 def _goals(result: Result) -> tuple[float, ...]:
-    return Solution(schedule=result.schedule, objective=result.objective).goals
+    return goals_of(result.schedule, result.objective)
 
 
 def _row(name: str, result: Result, note: str, bound: float | None, *, best: bool) -> Row:

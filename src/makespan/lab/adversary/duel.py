@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from makespan.core.problem import Problem
+from makespan.core.solution import goals_of
 from makespan.flow.result import Result
 from makespan.flow.solve import attempt
 
@@ -91,13 +92,10 @@ def _value(result: Result) -> float | None:
 
 def _compared(result: Result, other: Result) -> Outcome:
     """Compare two plans; of two goals by the first one that differs."""
-    mine, theirs = result.objective, other.objective
-    if mine is not None and theirs is not None:
-        for name in ("first", "value", "then"):
-            goal, base = getattr(mine, name), getattr(theirs, name)
-            if goal is not None and base is not None and not math.isclose(goal, base):
-                return _ratio(result, other, goal, base)
-    return _ratio(result, other, _value(result), _value(other))
+    mine, theirs = (goals_of(each.schedule, each.objective) for each in (result, other))
+    pairs = [*zip(mine, theirs, strict=False)]
+    goal, base = next((pair for pair in pairs if not math.isclose(*pair)), pairs[-1])
+    return _ratio(result, other, abs(goal), abs(base))  # what is maximised is negative
 
 
 def _ratio(

@@ -191,9 +191,15 @@ function play() {
   mode(false);
 }
 
+// All exercises, asked for once.
+export async function everyExercise() {
+  if (!known.length) known = await get("/exercises.json");
+  return known;
+}
+
 // Open the exercise of a link, which has its number or all of it; return what is wrong with it.
 export async function openExercise(asked) {
-  if (!known.length) known = await get("/exercises.json");
+  await everyExercise();
   const found = typeof asked === "number" ? known[asked - 1] : opened(await post("/api/exercise", { toml: toml(asked) }));
   if (!found) return `There is no exercise ${asked}; there are 1 to ${known.length}.`;
   mode(true, found);
@@ -225,7 +231,7 @@ export function startExercises(first) {
   begin = first;
   part("play-tab").addEventListener("click", () => mode(false));
   part("exercise-tab").addEventListener("click", async () => {
-    if (!known.length) known = await get("/exercises.json");
+    await everyExercise();
     mode(true);
   });
   part("modes").addEventListener("keydown", (event) => {

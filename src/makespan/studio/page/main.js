@@ -7,7 +7,7 @@ import { changed, panels, plans, view } from "../drawing/view.js";
 import { get, post } from "./api.js";
 import { listenToAway } from "./away.js";
 import { listenToBeside, offerMethods } from "./beside.js";
-import { exercising, mode, openExercise, startExercises } from "./exercises.js";
+import { everyExercise, exercising, mode, openExercise, startExercises } from "./exercises.js";
 import { showMistakes } from "./fields.js";
 import { empty, KINDS } from "./kinds.js";
 import { linked, remember, remembered, show } from "./link.js";
@@ -172,7 +172,7 @@ listenToTheme();
 listenToBeside();
 listenToAway();
 startExercises(first);
-examples = [...(await get("/api/examples")), ...(await get("/exercises.json"))];
+examples = (await Promise.all([get("/api/examples"), everyExercise()])).flat();
 await arrive();
 
 // For scripts beside the page: what is seen, and what is asked.
