@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.forms import Form, ProblemForm, Value, mistake, schema_of, validated
 from makespan.core.inputs.rules import DEADLINE
-from makespan.divisible.model.platform_forms import PlatformForm, place_in_file, platform_entry
+from makespan.divisible.model.forms import PlatformForm, place_in_file, platform_entry
 from makespan.divisible.model.statement import BUDGET, LOAD, ROUNDS
 from makespan.divisible.problem import DivisibleLoad
 
