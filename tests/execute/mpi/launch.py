@@ -100,6 +100,6 @@ def random_plan(rng: np.random.Generator, machines: int, collective: str = "redu
         return solve(Reduction(**facts, destinations=trees, order=order))
     method, options = METHODS[int(rng.integers(len(METHODS)))], {}
     if collective == "all-reduce":
-        method, options = "reduce-then-broadcast", {"restarts": 3}
+        method, options = "reduce-then-broadcast", {"restarts": 3, "time_limit": 0.1}
     problem = Reduction(**facts, collective=collective)
     return solve(problem, method=method, rng=int(rng.integers(99)), **options)
