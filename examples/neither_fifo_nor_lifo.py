@@ -17,7 +17,7 @@ import numpy as np
 
 from makespan import DivisibleLoad, Star, solve
 
-STARS = 400
+STARS = 100
 ROWS = ((2, None), (3, 0.5), (3, 1.0), (3, 2.0), (3, None), (4, None))
 CLOSE = 1e-9
 
