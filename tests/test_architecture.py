@@ -15,7 +15,9 @@ import pytest
 from makespan import DivisibleLoad, Star, Worker, solve
 from makespan.core import kind
 from makespan.core.numeric.jit import MOST
+from makespan.execute import carry_out
 from makespan.execute.dealing import engine
+from makespan.execute.pools import reception
 from makespan.flow.kinds import KINDS
 from tests.sources import PLACES
 
@@ -29,7 +31,7 @@ NAMED = re.compile(r"`([\w/]+(?:/|\.py))`")
 EXTENDING = (ROOT / "docs" / "extending.md").read_text("utf-8")
 PROTOCOLS = [
     each
-    for module in (kind, engine)
+    for module in (kind, engine, carry_out, reception)
     for each in vars(module).values()
     if Protocol in getattr(each, "__bases__", ())
 ]
@@ -50,7 +52,7 @@ def test_every_room_is_in_its_row(package: str) -> None:
     """And nothing that looks like a room is not one."""
     rooms = folders(f"{package}/")
     missing = [room for room in rooms if not re.search(rf"\b{room}/", ROWS[package])]
-    assert not missing
+    assert not missing, f"docs/architecture.md, in the row of {package}/, lacks {missing}"
     said = [name for name in NAMED.findall(ROWS[package]) if name.endswith("/")]
     places = [place for own in SOURCES for place in (own / package, own, ROOT)]
     assert all(any((place / name).is_dir() for place in places) for name in said)
@@ -59,8 +61,9 @@ def test_every_room_is_in_its_row(package: str) -> None:
 @pytest.mark.parametrize("room", PROTOCOLS)
 def test_every_function_of_a_room_is_told(room: type) -> None:
     """To who adds a kind, or an engine."""
-    functions = [name for name in vars(room) if not name.startswith("_")]
-    assert all(re.search(rf"`{name}\b", EXTENDING) for name in functions)
+    names = [name for name in {**vars(room), **room.__annotations__} if not name.startswith("_")]
+    lacking = [name for name in names if not re.search(rf"`{name}\b", EXTENDING)]
+    assert not lacking, f"docs/extending.md says nothing of {lacking} of {room.__name__}"
 
 
 def test_what_is_named_is_there() -> None:

@@ -71,7 +71,7 @@ def test_every_work_that_is_cited_is_among_the_references() -> None:
         if (name, year) not in STANDARDS
         and not any(name in entry and year in entry for entry in known)
     ]
-    assert not missing, "\n".join(missing)
+    assert not missing, "\n".join(("add to docs/references.md what these cite", *missing))
 
 
 def test_references_are_in_order_and_none_stands_twice() -> None:

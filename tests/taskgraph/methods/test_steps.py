@@ -6,9 +6,9 @@ import pytest
 
 from makespan import Network, TaskGraph, solve
 from makespan.taskgraph.generate.graphs import layered
+from tests.taskgraph.list_scheduling.test_insertion import BY_INSERTION
 
-INSERTING = ["heft", "cpop", "peft", "mcp", "lookahead"]
-PLACING = [*INSERTING, "etf", "dls", "list-scheduling", "mapping-heuristic"]
+PLACING = [*BY_INSERTION, "etf", "dls", "list-scheduling", "mapping-heuristic"]
 CLUSTERING = ["edge-zeroing", "linear-clustering", "dominant-sequence-clustering"]
 
 
@@ -42,7 +42,7 @@ def test_each_task_is_placed_once(method: str, contention: str) -> None:
     assert sorted(seen) == list(range(len(names)))
 
 
-@pytest.mark.parametrize("method", INSERTING)
+@pytest.mark.parametrize("method", BY_INSERTION)
 def test_a_log_changes_no_plan(method: str) -> None:
     """With and without a log the plan is the same."""
     with_log, without = (solve(problem(), method=method, log=log) for log in (True, False))

@@ -122,7 +122,10 @@ class Engine(Protocol):
         """Call a function with each worker that comes, or has gone; None: with none any more."""
 
     async def wait_for_worker(self, items: int) -> None:
-        """Wait until a worker is there, for so many items."""
+        """Wait until a worker is there, for so many items.
+
+        Raises ExecutionError where none can come any more: the run would never end.
+        """
 
     def show_load(self, seconds: float | None, items: int, threads: int) -> None:
         """Show how much is to do, so that a cluster may grow; None: nobody knows how long."""
