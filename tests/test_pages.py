@@ -74,9 +74,9 @@ TOLD = re.compile(
 HELD = {"dask_graphs.md": ["140"]}
 """Those that a test of its own holds."""
 SHORTER: dict[str, Any] = {
-    r"--minutes \d+": "--minutes 0.02 --seed 1",
+    r"--minutes \d+": "--minutes 0.01 --seed 1 --without signals --without limits --without faults",
     r"--tries \d+": "--tries 5",
-    "auto milp --sizes 100 1000 1e5": "auto --sizes 10 --limit 0.3",
+    "auto milp --sizes 100 1000 1e5": "auto --sizes 10 --limit 0.3 --family uplink sources tree",
     "--time-limit 10|time_limit = 10 ": lambda found: found[0].replace("10", "0.2"),
     "--length 1000000": "--length 10000",
     r"makespan compile\n": "makespan compile --help\n",  # tests/flow/test_compile.py does it
