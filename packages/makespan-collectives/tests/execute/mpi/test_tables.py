@@ -10,7 +10,7 @@ import pytest
 from makespan import Reduction, check, solve
 from makespan.execute.collectives.measuring import fitted
 from makespan.execute.collectives.tables import NO_MESSAGE, Receive, Step
-from makespan.execute.mpi.collective import cuts_of
+from makespan.execute.mpi.arrays import cuts_of
 from makespan.execute.mpi.ranks import tables_of
 from tests.execute.mpi.launch import random_plan
 from tests.thorough import few

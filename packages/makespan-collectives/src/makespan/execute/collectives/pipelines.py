@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from makespan.execute.collectives.calibration import Calibration
+from makespan.execute.collectives.ends import ends_of
 from makespan.execute.collectives.tables import NO_MESSAGE, Receive, Step, Table, Work
-from makespan.reduction.problem import Collective
+from makespan.reduction.model import Collective, statement_of
 
 LEAST_BYTES, MOST_SEGMENTS = 2048, 512
 IMPROVED = 8  # of the trees to start from
@@ -56,7 +57,10 @@ class Pipeline(NamedTuple):
                     take(parent, k, True)
                 steps += [Step(child, k, True, NO_MESSAGE, 0) for child in children]
         table = Table(receives=tuple(receives), steps=tuple(steps))
-        return Work(self.collective, self.predicted, np.ones(self.segments), root, table)
+        ranks = [root, *(one for one in range(len(self.parents)) if one != root)]
+        statement = statement_of(self.collective, len(ranks), self.segments, None, None, False)
+        ends = ends_of(self.collective, statement, ranks)[rank]
+        return Work(self.collective, self.predicted, np.ones(self.segments), root, table, ends)
 
 
 def best_pipeline(
