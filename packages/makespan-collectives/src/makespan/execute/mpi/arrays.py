@@ -14,6 +14,7 @@ from makespan.core.inputs.rules import quoted
 from makespan.core.numeric.arrays import Floats
 from makespan.execute.collectives.ends import Ends, blocks_in
 from makespan.execute.mpi.world import mpi
+from makespan.reduction.problem import Reduction
 
 Array = NDArray[Any]
 UNDIVIDED = ("reduce", "broadcast", "all-reduce", "custom")
@@ -145,13 +146,30 @@ def parts_of(
     for name, array, total in (*sized, ("recvbuf", result, totals[1])):
         if array is not None:
             check_length(name, array, total)
-    place = _cut(result, ends.result, lengths)
-    given = place if one else _cut(own, ends.own, lengths)
+    place = cut(result, ends.result, lengths)
+    given = place if one else cut(own, ends.own, lengths)
     return Parts(
         lengths,
         {segment: part for segment, part in given.items() if ends.held[segment]},
         {segment: part for segment, part in place.items() if ends.wanted[segment]},
     )
+
+
+def shares_of(problem: Reduction, ends: Ends, lengths: Sequence[int]) -> Any:
+    """Return the counts for arrays of these lengths, those that the ranks contribute.
+
+    Blocks of one array are in proportion to the sizes of their segments. Where ranks have different
+    blocks at first, the lengths are the counts.
+    """
+    ranks = len(lengths)
+    if problem.collective in UNDIVIDED:
+        return None
+    if problem.collective in ("gather", "all-gather"):
+        return list(lengths)
+    sizes = np.zeros(ranks)
+    np.add.at(sizes, np.asarray(ends.blocks) % ranks, problem.sizes)
+    counts = [end - begin for begin, end in pairwise(cuts_of(sizes, lengths[0]))]
+    return [counts] * ranks if problem.collective == "all-to-all" else counts
 
 
 def check_length(name: str, array: Array, length: int) -> None:
@@ -168,7 +186,7 @@ def _each(name: str, array: Array, ends: Ends, order: Sequence[int]) -> int:
     return len(array) // blocks
 
 
-def _cut(
+def cut(
     array: Array | None, order: Sequence[int] | None, lengths: Sequence[int]
 ) -> dict[int, Array]:
     """Return where each of these segments lies in an array."""

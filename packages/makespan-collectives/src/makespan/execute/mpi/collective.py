@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,7 +92,7 @@ def prepare(
     """
     world = mpi().COMM_WORLD if comm is None else comm
     with all_or_none(world):
-        return Collective(private(world), shared(plan, world, counts), operation_of(op))
+        return Collective(private(world), shared(plan, world, lambda *_: counts), operation_of(op))
 
 
 class Collective:
@@ -184,8 +185,8 @@ class Collective:
             self._given = sendbuf, recvbuf  # all else is looked at again next time
 
 
-def shared(plan: Result | None, comm: Any, counts: Any = None) -> Work:
-    """Return what this rank needs of the plan that rank 0 has, and of its counts."""
+def shared(plan: Result | None, comm: Any, counts: Callable[[Reduction, Ends], Any]) -> Work:
+    """Return what this rank needs of the plan that rank 0 has, and of the counts for it."""
     parts: list[tuple[Table, Ends]] = []
 
     def checked() -> Any:
@@ -194,7 +195,7 @@ def shared(plan: Result | None, comm: Any, counts: Any = None) -> Work:
         whole = problem.with_segments(segment_count(problem, schedule))
         ends = ends_of(problem.collective, whole.statement, ranks)
         parts.extend(zip(tables_of(problem, schedule), ends, strict=True))
-        blocks = counts_of(problem.collective, comm.size, ends[0], counts)
+        blocks = counts_of(problem.collective, comm.size, ends[0], counts(whole, ends[0]))
         return problem.collective, schedule.makespan, whole.sizes, ranks[ROOT], blocks
 
     collective, makespan, sizes, root, blocks = on_root(comm, checked)
