@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 
 from makespan.cli import parameters
 from makespan.cli.process import DONE
+from makespan.execute.collectives.ends import ends_of
 from makespan.execute.collectives.together import ROOT, on_root
-from makespan.execute.mpi.execution import Execution
+from makespan.execute.mpi.arrays import divided
+from makespan.execute.mpi.execution import CALLS, Execution
 from makespan.execute.mpi.measuring import calibrate as measure
+from makespan.execute.mpi.ranks import ranks_of
 from makespan.execute.mpi.run import OPERATIONS, TYPES, run as carry_out
 from makespan.execute.mpi.world import all_or_none, mpi
 from makespan.flow.result import Result
+from makespan.reduction.model.validation import COUNTED
 from makespan.reduction.problem import Reduction
 
 DEFAULT_LENGTH = 2**17
@@ -31,7 +35,9 @@ type_option = click.option(
 @click.command("run")
 @click.argument("plan", type=click.Path())
 @click.option(
-    "--length", type=LENGTH, help="Elements per rank; default the bytes of the problem, or 131072."
+    "--length",
+    type=LENGTH,
+    help="Elements of the largest array of a rank; default the bytes of the problem, or 131072.",
 )
 @type_option
 @click.option("--operation", type=click.Choice(tuple(OPERATIONS)), default="sum")
@@ -52,7 +58,7 @@ def run(
     plot: str | None,
     as_json: bool,
 ) -> int:
-    """Carry out the reduction planned in the result PLAN on random arrays; compare with MPI's own.
+    """Carry out the collective planned in the result PLAN on random arrays; compare with MPI's own.
 
     \b
     mpiexec -n 4 makespan run --mpi plan.json --length 1000000 -o measured.json
@@ -65,7 +71,8 @@ def run(
             length = (
                 DEFAULT_LENGTH if planned_bytes is None else max(1, round(planned_bytes / size))
             )
-        values = contribution(comm.rank, length, type_, seed)
+        lengths = on_root(comm, lambda: _lengths(result, comm.size, length))
+        values = contribution(comm.rank, lengths[comm.rank], type_, seed)
         execution = carry_out(result, values, comm, operation=operation, repetitions=repetitions)
         on_root(comm, lambda: _write(result, execution, output, plot))
         _say(execution, _as_dict(execution) if as_json else None, output, plot)
@@ -73,15 +80,18 @@ def run(
 
 
 @click.command("calibrate")
-@parameters.output("Write the problem of combining --length elements (.toml, .json).")
+@parameters.output("Write the problem for --length elements (.toml, .json).")
 @click.option("--length", type=LENGTH, default=DEFAULT_LENGTH, help="Default 131072.")
 @click.option("--seconds", type=float, default=10.0, help="That it may take; default 10.")
 @parameters.file_option(
     "--save", "kept", says="Write all that was measured (.json), for mpi.tuned."
 )
 @type_option
+@click.option("--collective", type=click.Choice(tuple(CALLS)), default="reduce")
 @click.option(
-    "--collective", type=click.Choice(("reduce", "broadcast", "all-reduce")), default="reduce"
+    "--segments",
+    type=click.IntRange(min=1),
+    help="Default auto for reduce, broadcast and all-reduce, else one for each rank.",
 )
 @parameters.as_json
 def calibrate(
@@ -92,6 +102,7 @@ def calibrate(
     kept: str | None,
     type_: str,
     collective: Any,
+    segments: int | None,
     as_json: bool,
 ) -> int:
     """Measure latency, transfer and reduction times of all pairs of ranks.
@@ -114,7 +125,8 @@ def calibrate(
         def write() -> None:
             if output is not None:
                 size = length * np.dtype(type_).itemsize
-                save(found.problem(size, collective=collective), output)
+                count = segments or ("auto" if collective in COUNTED else comm.size)
+                save(found.problem(size, collective=collective, segments=count), output)
             if kept is not None:
                 found.save(kept)
 
@@ -156,6 +168,17 @@ def _read(plan: str, output: str | None, plot: str | None) -> tuple[Result, floa
     result = read_result(plan)
     problem = result.problem
     return result, problem.bytes if isinstance(problem, Reduction) else None
+
+
+def _lengths(result: Any, ranks: int, length: int) -> list[int]:
+    """Return the elements that each rank contributes, where the largest array has ``length``."""
+    problem = result.problem
+    if isinstance(problem, Reduction) and problem.collective in ("gather", "all-gather"):
+        order = ranks_of(problem.machines)
+        if len(order) == ranks:
+            ends = ends_of(problem.collective, problem.statement, order)[ROOT]
+            return divided(problem, ends, length)
+    return [length] * ranks
 
 
 def _write(result: Result, execution: Execution, output: str | None, plot: str | None) -> None:

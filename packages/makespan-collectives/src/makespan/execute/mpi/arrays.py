@@ -166,10 +166,15 @@ def shares_of(problem: Reduction, ends: Ends, lengths: Sequence[int]) -> Any:
         return None
     if problem.collective in ("gather", "all-gather"):
         return list(lengths)
-    sizes = np.zeros(ranks)
-    np.add.at(sizes, np.asarray(ends.blocks) % ranks, problem.sizes)
-    counts = [end - begin for begin, end in pairwise(cuts_of(sizes, lengths[0]))]
+    counts = divided(problem, ends, lengths[0])
     return [counts] * ranks if problem.collective == "all-to-all" else counts
+
+
+def divided(problem: Reduction, ends: Ends, length: int) -> list[int]:
+    """Return the block of each rank in an array, in proportion to the sizes of its segments."""
+    sizes = np.zeros(len(problem.machines))
+    np.add.at(sizes, np.asarray(ends.blocks) % len(sizes), problem.sizes)
+    return [end - begin for begin, end in pairwise(cuts_of(sizes, length))]
 
 
 def check_length(name: str, array: Array, length: int) -> None:

@@ -108,15 +108,16 @@ class Execution(Displayable, HasFrame):
 
     def __str__(self) -> str:
         call = CALLS[self.collective]
+        width = max(len(call), len("predicted") + 2)
         rank = "rank" if self.ranks == 1 else "ranks"
         what = f", {self.operation}" if self.collective in COMBINING else ""
         same = "equal to the bit" if self.exact else f"differ by {self.difference:.2g}, relative"
         return "\n".join(
             [
                 f"{self.collective} of {self.length:,} {self.type} on {self.ranks} {rank}{what}",
-                f"predicted   {seconds(self.predicted)}",
-                f"plan        {_spread(self.planned)}",
-                f"{call:<11} {_spread(self.classical)}",
+                f"{'predicted':<{width}} {seconds(self.predicted)}",
+                f"{'plan':<{width}} {_spread(self.planned)}",
+                f"{call:<{width}} {_spread(self.classical)}",
                 *self._why_late(),
                 f"the plan takes {self.ratio:.2f} of the time of {call}; results: {same}",
             ]
