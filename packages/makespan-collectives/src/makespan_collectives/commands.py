@@ -125,7 +125,7 @@ def calibrate(
         def write() -> None:
             if output is not None:
                 size = length * np.dtype(type_).itemsize
-                count = segments or ("auto" if collective in COUNTED else comm.size)
+                count: Any = segments or ("auto" if collective in COUNTED else comm.size)
                 save(found.problem(size, collective=collective, segments=count), output)
             if kept is not None:
                 found.save(kept)
