@@ -41,7 +41,8 @@ def carried_out(tables, contributions, rng):
                 continue
             step = tables[rank].steps[at[rank]]
             if step.message == NO_MESSAGE:
-                source = final if step.final and rank else held
+                came = step.final and final[rank][step.segment] is not None
+                source = final if came else held
                 wires[rank, step.peer].append(
                     (step.segment, step.final, source[rank][step.segment])
                 )

@@ -18,6 +18,7 @@ from makespan.execute.mpi.operations import commutes, operation_of
 from makespan.execute.mpi.shared_memory import SharedMemory, memory_of
 from makespan.execute.mpi.world import all_or_none, mpi, private
 from makespan.execute.progress import Progress
+from makespan.reduction.model.validation import COUNTED
 from makespan.reduction.problem import Collective as Name
 
 if TYPE_CHECKING:
@@ -121,21 +122,54 @@ class Tuned(Chosen):
         library = self.comm.Bcast
         self._call("broadcast", (buf,), None, root, lambda a: library(a, root=root))
 
+    def Allgather(self, sendbuf: Any, recvbuf: Any) -> None:  # noqa: N802
+        """Give the blocks of all ranks to all."""
+        self._call("all-gather", (sendbuf, recvbuf), None, None, self.comm.Allgather)
+
+    def Gather(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:  # noqa: N802
+        """Give the blocks of all ranks to the root."""
+        library = self.comm.Gather
+        arrays = sendbuf, recvbuf
+        self._call("gather", arrays, None, root, lambda a, b: library(a, b, root=root))
+
+    def Scatter(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:  # noqa: N802
+        """Give each rank its block of the root's array."""
+        library = self.comm.Scatter
+        arrays = sendbuf, recvbuf
+        self._call("scatter", arrays, None, root, lambda a, b: library(a, b, root=root))
+
+    def Reduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Any = None) -> None:  # noqa: N802
+        """Combine the arrays of all ranks, and give each rank its block."""
+        op = self._mpi.SUM if op is None else op
+        library, arrays = self.comm.Reduce_scatter_block, (sendbuf, recvbuf)
+        self._call("reduce-scatter", arrays, op, None, lambda a, b: library(a, b, op=op))
+
     def _call(
         self, name: Name, arrays: Any, op: Any, root: int | None, library: Callable[..., Any]
     ) -> None:
-        array = next((each for each in arrays if isinstance(each, np.ndarray)), None)
+        array, nbytes = self._larger(name, arrays)
         if self.calibration is None or array is None or not self._plain(arrays):
             library(*arrays)
             return
         what = name, array.dtype, None if op is None else self._mpi._handleof(op), root
-        if (*what, array.nbytes) not in self._calls:
-            key = *what, round(2 * np.log2(max(1, array.nbytes)))
+        if (*what, nbytes) not in self._calls:
+            key = *what, round(2 * np.log2(max(1, nbytes)))
             if key not in self._kept:
                 with all_or_none(self.comm):
-                    self._kept[key] = self._chosen(name, arrays, op, root, library)
-            self._calls[*what, array.nbytes] = self._kept[key]
-        (self._calls[*what, array.nbytes] or library)(*arrays)
+                    self._kept[key] = self._chosen((name, nbytes, root), arrays, op, library)
+            self._calls[*what, nbytes] = self._kept[key]
+        (self._calls[*what, nbytes] or library)(*arrays)
+
+    def _larger(self, name: Name, arrays: Any) -> tuple[Any, int]:
+        """Return an array that was given, and the bytes of the larger one, the same on all ranks.
+
+        One has all blocks; the other, that all ranks have but where it is in place, has one.
+        """
+        one = arrays[name == "scatter"]
+        if isinstance(one, np.ndarray) and name in ("gather", "all-gather", "scatter"):
+            return one, one.nbytes * self.comm.size
+        array = next((each for each in arrays if isinstance(each, np.ndarray)), None)
+        return array, 0 if array is None else array.nbytes
 
     def _plain(self, arrays: Any) -> bool:
         """Return whether all are contiguous arrays, None, or what stands for one in place."""
@@ -148,26 +182,29 @@ class Tuned(Chosen):
         return True
 
     def _chosen(
-        self, name: Name, arrays: Any, op: Any, root: int | None, library: Callable[..., Any]
+        self,
+        what: tuple[Name, int, int | None],
+        arrays: Any,
+        op: Any,
+        library: Callable[..., Any],
     ) -> Way | None:
         """Return what is faster than MPI's own operation, on copies of the arrays."""
+        name, _, root = what
         operation = np.add if op is None else operation_of(op)
         if op is not None and not commutes(op):
             return None
         assert self.calibration is not None
         copies = tuple(each.copy() if isinstance(each, np.ndarray) else each for each in arrays)
-        nbytes = next(each.nbytes for each in copies if isinstance(each, np.ndarray))
         own = private(self.comm)
 
         def ways_of(pipeline: Pipeline, promising: bool) -> dict[str, Way]:
             ways: dict[str, Way] = {}
             if promising:
                 ways["plan"] = Collective(own, pipeline.work(own.rank), operation)
-            if (memory := memory_of(own)) is not None:
+            if name in COUNTED and (memory := memory_of(own)) is not None:
                 ways["shared memory"] = SharedMemory(memory, name, root, operation)
             return ways
 
-        what = name, nbytes, root
         choice, way = fastest(self.comm, self.calibration, what, library, copies, ways_of)
         self.choices.append(choice)
         return way
