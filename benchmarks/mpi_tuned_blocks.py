@@ -70,7 +70,7 @@ def _times(comm: Any, best: Any, name: str, length: int, times: int) -> list[flo
     expected = None if into is None else into.copy()
     call = library if best is None else getattr(best, method, None) or _prepared(comm, best, length)
     call(own, into)
-    assert into is None or np.allclose(into, expected)
+    assert expected is None or np.allclose(into, expected)
     took = []
     for _ in range(times):
         comm.Barrier()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, combinations, pairwise
@@ -49,7 +49,7 @@ class Pipeline(NamedTuple):
         order = [root, *(one for one in range(ranks) if one != root)]
         count = self.segments * (1 if self.collective in COUNTED else ranks)
         statement = statement_of(self.collective, ranks, count, None, None, False)
-        turn = routes_of(self.collective, self.parents).routes
+        turn = routes_of(self.collective, self.parents)
         receives: list[Receive] = []
         steps: list[Step] = []
         for segment in range(count):
@@ -68,60 +68,43 @@ Edge = tuple[int, int]
 
 
 class Route(NamedTuple):
-    """The paths of a segment in a tree, to where parts are combined, and to where it is copied."""
+    """The paths of a segment in a tree, to where parts are combined, and to where it is copied.
 
-    combined: tuple[tuple[int, ...], ...]
-    copied: tuple[tuple[int, ...], ...]
-
-    @property
-    def edges(self) -> tuple[list[Edge], list[Edge]]:
-        """The edges of both, each once."""
-        combined, copied = ({edge for path in paths for edge in pairwise(path)} for paths in self)
-        return sorted(combined), sorted(copied)
-
-
-class Turn(NamedTuple):
-    """The routes of a segment, or where they are dealt, of one of each rank.
-
-    ``crossing`` is how many pass an edge, ``combined`` how many a rank combines.
+    ``edges`` are those of both, each once.
     """
 
-    routes: list[Route]
-    crossing: Counter[Edge]
-    combined: Counter[int]
+    paths: tuple[list[tuple[int, ...]], list[tuple[int, ...]]]
+    edges: tuple[list[Edge], list[Edge]]
 
 
 @lru_cache(maxsize=64)
-def routes_of(collective: Collective, parents: tuple[int, ...]) -> Turn:
-    """Return the routes in a tree.
+def routes_of(collective: Collective, parents: tuple[int, ...]) -> list[Route]:
+    """Return the route in a tree of every segment, or where they are dealt, of one of each rank.
 
-    >>> routes_of("gather", (0, 0, 1)).routes[2].copied
-    ((2, 1, 0),)
+    >>> routes_of("gather", (0, 0, 1))[2].paths
+    ([], [(2, 1, 0)])
     """
     ranks, root = len(parents), next(rank for rank, above in enumerate(parents) if rank == above)
     order = [root, *(rank for rank in range(ranks) if rank != root)]
     count = 1 if collective in COUNTED else ranks
     before, after, combining = statement_of(collective, ranks, count, None, None, False)
     lines = []
-    for rank in range(ranks):
-        line = [rank]
+    for machine in order:
+        line = [machine]
         while line[-1] != root:
             line.append(parents[line[-1]])
         lines.append(line)
     routes = []
     for segment in range(count):
-        ends = (after if combining else before)[:, segment]
-        home = order[int(ends.argmax())]
-        wanted = [order[machine] for machine in np.flatnonzero(after[:, segment]).tolist()]
-        parts = [_path(lines[rank], lines[home]) for rank in order] if combining else []
-        copies = [_path(lines[home], lines[rank]) for rank in wanted]
-        routes.append(Route(tuple(parts), tuple(copies)))
-    edges = [route.edges for route in routes]
-    return Turn(
-        routes,
-        Counter(edge for both in edges for some in both for edge in some),
-        Counter(other for parts, _ in edges for _, other in parts),
-    )
+        home = lines[int((after if combining else before)[:, segment].argmax())]
+        wanted = np.flatnonzero(after[:, segment]).tolist()
+        paths = (
+            [_path(line, home) for line in lines] if combining else [],
+            [_path(home, lines[machine]) for machine in wanted],
+        )
+        combined, copied = (sorted({e for path in some for e in pairwise(path)}) for some in paths)
+        routes.append(Route(paths, (combined, copied)))
+    return routes
 
 
 def _path(one: list[int], other: list[int]) -> tuple[int, ...]:
@@ -239,7 +222,9 @@ class _Costs:
         They follow at the rate of what is busiest: an edge, a port, a shared link, or a rank that
         handles messages and combines. Where segments are dealt, ``segments`` are those of a rank.
         """
-        found, (turn, crossing, combined) = self.found, routes_of(self.collective, parents)
+        found, turn = self.found, routes_of(self.collective, parents)
+        crossing = Counter(edge for route in turn for edges in route.edges for edge in edges)
+        combined = Counter(other for route in turn for _, other in route.edges[0])
         share = self.nbytes / segments / len(turn)
         ranks = range(found.ranks)
         busy = [found.reduce_overhead[r] + share * found.reduce_per_byte[r] for r in ranks]
@@ -261,18 +246,12 @@ class _Costs:
         ]
         period = max(*passing.values(), *together, *sent, *received, *handled, 0.0)
 
-        def longest(paths: Iterable[tuple[int, ...]], combining: bool) -> float:
-            return max(
-                (
-                    sum(
-                        found.latency[one][other] + single[one, other] + combining * busy[other]
-                        for one, other in pairwise(path)
-                    )
-                    for path in paths
-                ),
-                default=0.0,
-            )
-
-        way = longest((path for route in turn for path in route.combined), True)
-        way += longest((path for route in turn for path in route.copied), False)
+        way = 0.0
+        for stage, then in enumerate((busy, [0.0] * found.ranks)):
+            steps = {
+                edge: took + found.latency[edge[0]][edge[1]] + then[edge[1]]
+                for edge, took in single.items()
+            }
+            paths = (path for route in turn for path in route.paths[stage])
+            way += max((sum(map(steps.__getitem__, pairwise(path))) for path in paths), default=0.0)
         return way + (segments - 1 / len(turn)) * period

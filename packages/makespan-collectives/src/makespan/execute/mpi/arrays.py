@@ -128,26 +128,29 @@ def parts_of(
 ) -> Parts:
     """Cut the arrays of a rank into segments, or say which has the wrong size.
 
-    ``copied`` says that ``own`` is a copy of the array in which the result takes the place of what
-    was contributed: its beginning, if it is the smaller one.
+    Without ``own``, what is contributed lies in the result. ``copied`` says that ``own`` is a copy
+    of the array whose beginning takes the result.
     """
-    one = own is result
-    name, array, order = ("sendbuf", own, ends.own) if not one else ("recvbuf", result, ends.result)
-    if own is None:
-        name, array, order = "recvbuf", result, ends.result
+    arrays = [("sendbuf", own, ends.own), ("recvbuf", result, ends.result)]
+    name, array, order = next(each for each in arrays if each[1] is not None)
     assert array is not None
-    assert order is not None
-    each: Sequence[int] | int = counts if counts is not None else _each(name, array, ends, order)
+    each: Sequence[int] | int = counts or 0
+    if counts is None:
+        blocks = len({ends.blocks[segment] for segment in order or ()})
+        each, rest = divmod(len(array), blocks)
+        if rest:
+            raise InputError(
+                f"{name}: has {len(array):,} elements, not {blocks} blocks of one length"
+            )
     lengths = lengths_of(sizes, ends.blocks, each)
-    totals = [sum(lengths[segment] for segment in order or ()) for order in (ends.own, ends.result)]
-    if copied and result is not None and totals[1] < len(result):
-        result = result[: totals[1]]
-    sized = [("sendbuf", own, totals[0])] if not one else []
-    for name, array, total in (*sized, ("recvbuf", result, totals[1])):
-        if array is not None:
-            check_length(name, array, total)
+    totals = [sum(lengths[segment] for segment in order or ()) for _, _, order in arrays]
+    if own is not None:
+        check_length("sendbuf", own, totals[0])
+    if result is not None:
+        result = result[: totals[1]] if copied else result
+        check_length("recvbuf", result, totals[1])
     place = cut(result, ends.result, lengths)
-    given = place if one else cut(own, ends.own, lengths)
+    given = place if own is None else cut(own, ends.own, lengths)
     return Parts(
         lengths,
         {segment: part for segment, part in given.items() if ends.held[segment]},
@@ -181,14 +184,6 @@ def check_length(name: str, array: Array, length: int) -> None:
     """Raise InputError if an array has another length."""
     if len(array) != length:
         raise InputError(f"{name}: has {len(array):,} {array.dtype}; {length:,} are needed")
-
-
-def _each(name: str, array: Array, ends: Ends, order: Sequence[int]) -> int:
-    """Return the elements of each block, where all have as many."""
-    blocks = len({ends.blocks[segment] for segment in order})
-    if len(array) % blocks:
-        raise InputError(f"{name}: has {len(array):,} elements, not {blocks} blocks of one length")
-    return len(array) // blocks
 
 
 def cut(

@@ -172,14 +172,13 @@ class Collective:
         self._given, self._kept = (), None
         has_own = self._ends.own is not None
         own, result = arrays_of(self.collective, has_own, self.has_result, sendbuf, recvbuf)
-        in_place = own is result and self._overwrites
         array = result if own is None else own
         assert array is not None
-        if in_place:
-            own = np.empty_like(array)
-            self._kept = own, array
+        if own is result:
+            own = np.empty_like(array) if self._overwrites else None
+            self._kept = None if own is None else (own, array)
         combine = combiner(self._operation, array.dtype) if self._combines else np.add
-        parts = parts_of(self._ends, self.sizes, self._counts, own, result, in_place)
+        parts = parts_of(self._ends, self.sizes, self._counts, own, result, self._kept is not None)
         self._rank.bind(parts, array.dtype, combine)
         if sendbuf is None or sendbuf is mpi().IN_PLACE or isinstance(sendbuf, np.ndarray):
             self._given = sendbuf, recvbuf  # all else is looked at again next time

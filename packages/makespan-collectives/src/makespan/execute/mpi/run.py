@@ -38,7 +38,6 @@ TYPES = (
     *("float32", "float64"),
 )
 WARM_UPS = 1
-ROOTED = {name: AT_ROOT in ends for name, ends in ENDS.items()}
 
 
 @suggesting
@@ -232,28 +231,26 @@ def _classical(
 
     It is that for blocks of unequal lengths where they are.
     """
-    name, ranks = known.collective, comm.size
-    to: dict[str, Any] = {"root": known.root} if ROOTED.get(name) else {}
+    name, method = known.collective, CALLS[known.collective].removeprefix("MPI.")
+    to: dict[str, Any] = {"root": known.root} if AT_ROOT in ENDS[name] else {}
     if name in COMBINING:
         to["op"] = getattr(mpi(), operation.upper())
-    if name == "broadcast":
-        return lambda: comm.Bcast(out, **to)
-    counts = None if known.counts is None else list(known.counts)
+    counts = [] if known.counts is None else list(known.counts)
     given = None if known.ends.own is None else own
-    if counts is None or len(set(counts)) == 1:
-        calls = {"reduce-scatter": comm.Reduce_scatter_block, "all-to-all": comm.Alltoall}
-        call = calls.get(name) or getattr(comm, CALLS[name].removeprefix("MPI."))
-        return lambda: call(given, out, **to)
+    if name == "broadcast":
+        return partial(comm.Bcast, out, **to)
+    if len(set(counts)) <= 1:
+        call = getattr(comm, f"{method}_block" if name == "reduce-scatter" else method)
+        return partial(call, given, out, **to)
     if name == "reduce-scatter":
-        return lambda: comm.Reduce_scatter(own, out, counts, **to)
+        return partial(comm.Reduce_scatter, own, out, counts, **to)
     if name == "all-to-all":
-        table = np.reshape(counts, (ranks, ranks))
-        return lambda: comm.Alltoallv([own, table[comm.rank]], [out, table[:, comm.rank]])
-    sized = [None if array is None else [array, counts] for array in (given, out)]
+        table = np.reshape(counts, (comm.size, comm.size))
+        return partial(comm.Alltoallv, [own, table[comm.rank]], [out, table[:, comm.rank]])
+    call = getattr(comm, f"{method}v")
     if name == "scatter":
-        return lambda: comm.Scatterv(sized[0], out, **to)
-    call = comm.Gatherv if name == "gather" else comm.Allgatherv
-    return lambda: call(own, sized[1], **to)
+        return partial(call, None if given is None else [given, counts], out, **to)
+    return partial(call, own, None if out is None else [out, counts], **to)
 
 
 def _scale(

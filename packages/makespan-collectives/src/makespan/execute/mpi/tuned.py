@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,48 +106,38 @@ class Tuned(Chosen):
 
     def Allreduce(self, sendbuf: Any, recvbuf: Any, op: Any = None) -> None:  # noqa: N802 - mpi4py's
         """Combine the arrays of all ranks, everywhere."""
-        op = self._mpi.SUM if op is None else op
-        library = self.comm.Allreduce
-        self._call("all-reduce", (sendbuf, recvbuf), op, None, lambda a, b: library(a, b, op=op))
+        self._call("all-reduce", (sendbuf, recvbuf), self.comm.Allreduce, op=op)
 
     def Reduce(self, sendbuf: Any, recvbuf: Any, op: Any = None, root: int = 0) -> None:  # noqa: N802
         """Combine the arrays of all ranks on the root."""
-        op = self._mpi.SUM if op is None else op
-        library = self.comm.Reduce
-        self._call(
-            "reduce", (sendbuf, recvbuf), op, root, lambda a, b: library(a, b, op=op, root=root)
-        )
+        self._call("reduce", (sendbuf, recvbuf), self.comm.Reduce, op=op, root=root)
 
     def Bcast(self, buf: Any, root: int = 0) -> None:  # noqa: N802
         """Spread the array of the root."""
-        library = self.comm.Bcast
-        self._call("broadcast", (buf,), None, root, lambda a: library(a, root=root))
+        self._call("broadcast", (buf,), self.comm.Bcast, root=root)
 
     def Allgather(self, sendbuf: Any, recvbuf: Any) -> None:  # noqa: N802
         """Give the blocks of all ranks to all."""
-        self._call("all-gather", (sendbuf, recvbuf), None, None, self.comm.Allgather)
+        self._call("all-gather", (sendbuf, recvbuf), self.comm.Allgather)
 
     def Gather(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:  # noqa: N802
         """Give the blocks of all ranks to the root."""
-        library = self.comm.Gather
-        arrays = sendbuf, recvbuf
-        self._call("gather", arrays, None, root, lambda a, b: library(a, b, root=root))
+        self._call("gather", (sendbuf, recvbuf), self.comm.Gather, root=root)
 
     def Scatter(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:  # noqa: N802
         """Give each rank its block of the root's array."""
-        library = self.comm.Scatter
-        arrays = sendbuf, recvbuf
-        self._call("scatter", arrays, None, root, lambda a, b: library(a, b, root=root))
+        self._call("scatter", (sendbuf, recvbuf), self.comm.Scatter, root=root)
 
     def Reduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Any = None) -> None:  # noqa: N802
         """Combine the arrays of all ranks, and give each rank its block."""
-        op = self._mpi.SUM if op is None else op
-        library, arrays = self.comm.Reduce_scatter_block, (sendbuf, recvbuf)
-        self._call("reduce-scatter", arrays, op, None, lambda a, b: library(a, b, op=op))
+        call = self.comm.Reduce_scatter_block
+        self._call("reduce-scatter", (sendbuf, recvbuf), call, op=op)
 
-    def _call(
-        self, name: Name, arrays: Any, op: Any, root: int | None, library: Callable[..., Any]
-    ) -> None:
+    def _call(self, name: Name, arrays: Any, call: Callable[..., Any], **to: Any) -> None:
+        """Carry out a collective in the way that was chosen; ``to`` are an operation and a root."""
+        if "op" in to and to["op"] is None:
+            to["op"] = self._mpi.SUM
+        op, root, library = to.get("op"), to.get("root"), partial(call, **to)
         array, nbytes = self._larger(name, arrays)
         if self.calibration is None or array is None or not self._plain(arrays):
             library(*arrays)
