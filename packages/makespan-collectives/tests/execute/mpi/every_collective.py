@@ -280,7 +280,7 @@ def run(case: Case, plan: Any, what: str) -> str | None:
     case.in_proportion()
     own = case.given(comm.rank)
     if case.name == "custom":
-        said = "plan: is of the collective 'custom', which MPI has not"
+        said = "plan: MPI has no operation 'custom' to compare with"
         return refused(said, mpi.run, plan, own, comm, progress=False)
     execution = mpi.run(plan, own, comm, operation=case.op, repetitions=1, progress=False)
     found, want = execution.values, case.wanted(comm.rank)

@@ -14,16 +14,10 @@ from makespan.reduction.model import ALL, AT_ROOT, DEALT, ENDS, OWN, ROOT, Bools
 class Ends:
     """What one rank has of the segments before a collective, and gets by it.
 
-    Parameters
-    ----------
-    blocks
-        The block of every segment. Where segments are dealt, all that one rank deals to another,
-        or has, or gets, are a block; else all segments are one.
-    own, result
-        The segments of the array that the rank gives, and of the one that it gets, in their order
-        there; None where it has no such array.
-    held, wanted
-        Which segments the rank has before, and must have after.
+    ``own`` are the segments of the array that it gives, and ``result`` of the one that it gets, in
+    their order there; None where it has no such array. It has those that are ``held`` before, and
+    must have those that are ``wanted`` after. ``blocks`` has the block of every segment. All that
+    are dealt from one rank to another are a block; where none are dealt, all segments are.
     """
 
     blocks: tuple[int, ...]
@@ -69,12 +63,3 @@ def ends_of(collective: str, statement: Statement, ranks: Sequence[int]) -> list
             wanted=tuple(after[machine].tolist()),
         )
     return found  # type: ignore[return-value]
-
-
-def blocks_in(collective: str, ranks: int) -> int:
-    """Return how many blocks there are in all.
-
-    >>> blocks_in("reduce", 4), blocks_in("gather", 4), blocks_in("all-to-all", 4)
-    (1, 4, 16)
-    """
-    return int(ranks ** sum(where in (OWN, DEALT) for where in ENDS.get(collective, ())))

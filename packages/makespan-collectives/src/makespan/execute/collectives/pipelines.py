@@ -77,7 +77,7 @@ class Route(NamedTuple):
     edges: tuple[list[Edge], list[Edge]]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def routes_of(collective: Collective, parents: tuple[int, ...]) -> list[Route]:
     """Return the route in a tree of every segment, or where they are dealt, of one of each rank.
 

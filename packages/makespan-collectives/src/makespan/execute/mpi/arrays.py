@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from makespan.core.errors import InputError
 from makespan.core.inputs.rules import quoted
 from makespan.core.numeric.arrays import Floats
-from makespan.execute.collectives.ends import Ends, blocks_in
+from makespan.execute.collectives.ends import Ends
 from makespan.execute.mpi.world import mpi
 from makespan.reduction.problem import Reduction
 
@@ -71,18 +72,17 @@ def counts_of(collective: str, ranks: int, ends: Ends, given: Any) -> tuple[int,
     ``ends`` are those of any rank. Raises InputError if the counts are not of the form that the
     collective takes, or if a block that may have elements has no segment.
     """
-    blocks, counts = blocks_in(collective, ranks), None
+    shape, counts = (ranks,) * (1 + (collective == "all-to-all")), None
     if given is not None:
         if collective in UNDIVIDED:
             raise InputError(f"counts: the arrays of a collective {collective!r} have no blocks")
         table = np.asarray(given)
-        shape = (ranks,) * (2 if collective == "all-to-all" else 1)
         if table.shape != shape or table.dtype.kind not in "iu" or (table < 0).any():
             form = " × ".join(map(str, shape))
             raise InputError(f"counts: {quoted(given)} is not {form} whole numbers of 0 or more")
         counts = tuple(table.ravel().tolist())
     dealt = set(ends.blocks)
-    for block in range(blocks):
+    for block in range(1 if collective in UNDIVIDED else math.prod(shape)):
         if block not in dealt and (counts is None or counts[block]):
             raise InputError(
                 f"plan: deals no segment to rank {block % ranks}; its block needs one, or a count "

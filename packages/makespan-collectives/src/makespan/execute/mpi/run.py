@@ -122,8 +122,8 @@ def _counts(lengths: list[int], problem: Reduction, ends: Ends) -> Any:
     """Return the counts of the blocks, or refuse what MPI has no operation for."""
     if problem.collective not in CALLS:
         raise InputError(
-            f"plan: is of the collective {problem.collective!r}, which MPI has not to compare with;"
-            " mpi.prepare carries it out"
+            f"plan: MPI has no operation {problem.collective!r} to compare with; mpi.prepare"
+            " carries it out"
         )
     return shares_of(problem, ends, lengths)
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mpi4py.MPI import Comm
 
 Way = Collective | SharedMemory
+MOST_RANKS = 64  # for which trees are looked for that have a path between any two
 
 
 @suggesting
@@ -139,7 +140,8 @@ class Tuned(Chosen):
             to["op"] = self._mpi.SUM
         op, root, library = to.get("op"), to.get("root"), partial(call, **to)
         array, nbytes = self._larger(name, arrays)
-        if self.calibration is None or array is None or not self._plain(arrays):
+        many = name not in COUNTED and self.comm.size > MOST_RANKS
+        if self.calibration is None or array is None or many or not self._plain(arrays):
             library(*arrays)
             return
         what = name, array.dtype, None if op is None else self._mpi._handleof(op), root
