@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from makespan.cli import parameters
 from makespan.cli.process import DONE
-from makespan.execute.collectives.ends import ends_of
 from makespan.execute.collectives.together import ROOT, on_root
-from makespan.execute.mpi.arrays import divided
+from makespan.execute.mpi.arrays import APART
 from makespan.execute.mpi.execution import CALLS, Execution
 from makespan.execute.mpi.measuring import calibrate as measure
-from makespan.execute.mpi.ranks import ranks_of
 from makespan.execute.mpi.run import OPERATIONS, TYPES, run as carry_out
 from makespan.execute.mpi.world import all_or_none, mpi
 from makespan.flow.result import Result
@@ -65,14 +63,14 @@ def run(
     """
     comm = mpi().COMM_WORLD
     with all_or_none(comm):
-        result, planned_bytes = on_root(comm, lambda: _read(plan, output, plot))
+        result, planned_bytes, parts = on_root(comm, lambda: _read(plan, output, plot, comm.size))
         if length is None:
             size = np.dtype(type_).itemsize
             length = (
                 DEFAULT_LENGTH if planned_bytes is None else max(1, round(planned_bytes / size))
             )
-        lengths = on_root(comm, lambda: _lengths(result, comm.size, length))
-        values = contribution(comm.rank, lengths[comm.rank], type_, seed)
+        own = len(range(comm.rank % parts, length, parts))
+        values = contribution(comm.rank, own, type_, seed)
         execution = carry_out(result, values, comm, operation=operation, repetitions=repetitions)
         on_root(comm, lambda: _write(result, execution, output, plot))
         _say(execution, _as_dict(execution) if as_json else None, output, plot)
@@ -159,26 +157,22 @@ def contribution(rank: int, length: int, type_: str, seed: int) -> NDArray[Any]:
     return values
 
 
-def _read(plan: str, output: str | None, plot: str | None) -> tuple[Result, float | None]:
-    """Read the plan on rank 0, after making sure that what is asked for can be written."""
+def _read(
+    plan: str, output: str | None, plot: str | None, ranks: int
+) -> tuple[Result, float | None, int]:
+    """Read the plan on rank 0, after making sure that what is asked for can be written.
+
+    Return also its bytes, and of how many parts of the largest array a rank contributes one.
+    """
     from makespan.flow.files.files import PICTURES, read_result, refuse_target
 
     refuse_target(output, ".json", *PICTURES)
     refuse_target(plot, ".html")
     result = read_result(plan)
     problem = result.problem
-    return result, problem.bytes if isinstance(problem, Reduction) else None
-
-
-def _lengths(result: Any, ranks: int, length: int) -> list[int]:
-    """Return the elements that each rank contributes, where the largest array has ``length``."""
-    problem = result.problem
-    if isinstance(problem, Reduction) and problem.collective in ("gather", "all-gather"):
-        order = ranks_of(problem.machines)
-        if len(order) == ranks:
-            ends = ends_of(problem.collective, problem.statement, order)[ROOT]
-            return divided(problem, ends, length)
-    return [length] * ranks
+    if not isinstance(problem, Reduction):
+        return result, None, 1
+    return result, problem.bytes, ranks if problem.collective in APART else 1
 
 
 def _write(result: Result, execution: Execution, output: str | None, plot: str | None) -> None:

@@ -19,6 +19,7 @@ from makespan.reduction.problem import Reduction
 
 Array = NDArray[Any]
 UNDIVIDED = ("reduce", "broadcast", "all-reduce", "custom")
+APART = ("gather", "all-gather")  # every rank contributes a block
 
 
 def arrays_of(
@@ -167,17 +168,12 @@ def shares_of(problem: Reduction, ends: Ends, lengths: Sequence[int]) -> Any:
     ranks = len(lengths)
     if problem.collective in UNDIVIDED:
         return None
-    if problem.collective in ("gather", "all-gather"):
+    if problem.collective in APART:
         return list(lengths)
-    counts = divided(problem, ends, lengths[0])
+    sizes = np.zeros(ranks)
+    np.add.at(sizes, np.asarray(ends.blocks) % ranks, problem.sizes)
+    counts = [end - begin for begin, end in pairwise(cuts_of(sizes, lengths[0]))]
     return [counts] * ranks if problem.collective == "all-to-all" else counts
-
-
-def divided(problem: Reduction, ends: Ends, length: int) -> list[int]:
-    """Return the block of each rank in an array, in proportion to the sizes of its segments."""
-    sizes = np.zeros(len(problem.machines))
-    np.add.at(sizes, np.asarray(ends.blocks) % len(sizes), problem.sizes)
-    return [end - begin for begin, end in pairwise(cuts_of(sizes, length))]
 
 
 def check_length(name: str, array: Array, length: int) -> None:

@@ -19,7 +19,7 @@ from makespan.core.schedule import Schedule
 from makespan.execute.collectives.ends import Ends
 from makespan.execute.collectives.tables import Work
 from makespan.execute.collectives.together import ROOT, on_root, timed
-from makespan.execute.mpi.arrays import cut, lengths_of, shares_of
+from makespan.execute.mpi.arrays import APART, cut, lengths_of, shares_of
 from makespan.execute.mpi.collective import Collective, shared
 from makespan.execute.mpi.execution import CALLS, Execution
 from makespan.execute.mpi.operations import UFUNCS
@@ -105,7 +105,7 @@ def run(
         given = world.allgather((str(own.dtype), own.shape, operation, repetitions))
         lengths = [math.prod(shape) for _, shape, *_ in given]
         known = shared(plan, world, partial(_counts, lengths))
-        _check_arguments(given, known.collective in ("gather", "all-gather"))
+        _check_arguments(given, known.collective in APART)
         with teller(progress if world.rank == ROOT else False) as tell:
             return _run(private(world), known, plan, own, operation, repetitions, tell)
 
