@@ -83,7 +83,8 @@ class Tuned(Chosen):
     """Collectives in the manner of ``mpi4py``'s communicators; :func:`tuned` makes them.
 
     Arrays are NumPy's, contiguous; all else is passed to MPI's own operation, as are operations
-    that do not commute. All ranks make the same calls, with arrays of one type and size.
+    that do not commute. All ranks make the same calls, with arrays of one type and size. Blocks
+    are dealt by a plan or by MPI, not by shared memory.
 
     Parameters
     ----------
