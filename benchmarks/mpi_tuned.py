@@ -122,7 +122,7 @@ def launcher(order: Sequence[int] | None) -> Any:
 
 
 def started(command: list[str], extra: dict[str, str]) -> Any:
-    """Run a command and return what it printed, from JSON."""
+    """Run a command and return the object that it printed, from JSON; libraries may add lines."""
     found = subprocess.run(
         command,
         cwd=ROOT,
@@ -134,7 +134,7 @@ def started(command: list[str], extra: dict[str, str]) -> Any:
     )
     if found.returncode:
         raise RuntimeError(found.stderr)
-    return json.loads(found.stdout.splitlines()[-1])
+    return json.loads(next(line for line in found.stdout.splitlines() if line[:1] == "{"))
 
 
 def measured(network: str) -> dict[str, Any]:

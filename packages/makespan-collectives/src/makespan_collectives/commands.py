@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from makespan.cli import parameters
 from makespan.cli.process import DONE
 from makespan.execute.collectives.together import ROOT, on_root
-from makespan.execute.mpi.execution import Execution
+from makespan.execute.mpi.arrays import APART
+from makespan.execute.mpi.execution import CALLS, Execution
 from makespan.execute.mpi.measuring import calibrate as measure
 from makespan.execute.mpi.run import OPERATIONS, TYPES, run as carry_out
 from makespan.execute.mpi.world import all_or_none, mpi
 from makespan.flow.result import Result
+from makespan.reduction.model.validation import COUNTED
 from makespan.reduction.problem import Reduction
 
 DEFAULT_LENGTH = 2**17
@@ -31,7 +33,9 @@ type_option = click.option(
 @click.command("run")
 @click.argument("plan", type=click.Path())
 @click.option(
-    "--length", type=LENGTH, help="Elements per rank; default the bytes of the problem, or 131072."
+    "--length",
+    type=LENGTH,
+    help="Elements of the largest array of a rank; default the bytes of the problem, or 131072.",
 )
 @type_option
 @click.option("--operation", type=click.Choice(tuple(OPERATIONS)), default="sum")
@@ -52,20 +56,21 @@ def run(
     plot: str | None,
     as_json: bool,
 ) -> int:
-    """Carry out the reduction planned in the result PLAN on random arrays; compare with MPI's own.
+    """Carry out the collective planned in the result PLAN on random arrays; compare with MPI's own.
 
     \b
     mpiexec -n 4 makespan run --mpi plan.json --length 1000000 -o measured.json
     """
     comm = mpi().COMM_WORLD
     with all_or_none(comm):
-        result, planned_bytes = on_root(comm, lambda: _read(plan, output, plot))
+        result, planned_bytes, parts = on_root(comm, lambda: _read(plan, output, plot, comm.size))
         if length is None:
             size = np.dtype(type_).itemsize
             length = (
                 DEFAULT_LENGTH if planned_bytes is None else max(1, round(planned_bytes / size))
             )
-        values = contribution(comm.rank, length, type_, seed)
+        own = len(range(comm.rank % parts, length, parts))
+        values = contribution(comm.rank, own, type_, seed)
         execution = carry_out(result, values, comm, operation=operation, repetitions=repetitions)
         on_root(comm, lambda: _write(result, execution, output, plot))
         _say(execution, _as_dict(execution) if as_json else None, output, plot)
@@ -73,15 +78,18 @@ def run(
 
 
 @click.command("calibrate")
-@parameters.output("Write the problem of combining --length elements (.toml, .json).")
+@parameters.output("Write the problem for --length elements (.toml, .json).")
 @click.option("--length", type=LENGTH, default=DEFAULT_LENGTH, help="Default 131072.")
 @click.option("--seconds", type=float, default=10.0, help="That it may take; default 10.")
 @parameters.file_option(
     "--save", "kept", says="Write all that was measured (.json), for mpi.tuned."
 )
 @type_option
+@click.option("--collective", type=click.Choice(tuple(CALLS)), default="reduce")
 @click.option(
-    "--collective", type=click.Choice(("reduce", "broadcast", "all-reduce")), default="reduce"
+    "--segments",
+    type=click.IntRange(min=1),
+    help="Default auto for reduce, broadcast and all-reduce, else one for each rank.",
 )
 @parameters.as_json
 def calibrate(
@@ -92,6 +100,7 @@ def calibrate(
     kept: str | None,
     type_: str,
     collective: Any,
+    segments: int | None,
     as_json: bool,
 ) -> int:
     """Measure latency, transfer and reduction times of all pairs of ranks.
@@ -114,7 +123,8 @@ def calibrate(
         def write() -> None:
             if output is not None:
                 size = length * np.dtype(type_).itemsize
-                save(found.problem(size, collective=collective), output)
+                count: Any = segments or ("auto" if collective in COUNTED else comm.size)
+                save(found.problem(size, collective=collective, segments=count), output)
             if kept is not None:
                 found.save(kept)
 
@@ -147,15 +157,22 @@ def contribution(rank: int, length: int, type_: str, seed: int) -> NDArray[Any]:
     return values
 
 
-def _read(plan: str, output: str | None, plot: str | None) -> tuple[Result, float | None]:
-    """Read the plan on rank 0, after making sure that what is asked for can be written."""
+def _read(
+    plan: str, output: str | None, plot: str | None, ranks: int
+) -> tuple[Result, float | None, int]:
+    """Read the plan on rank 0, after making sure that what is asked for can be written.
+
+    Return also its bytes, and of how many parts of the largest array a rank contributes one.
+    """
     from makespan.flow.files.files import PICTURES, read_result, refuse_target
 
     refuse_target(output, ".json", *PICTURES)
     refuse_target(plot, ".html")
     result = read_result(plan)
     problem = result.problem
-    return result, problem.bytes if isinstance(problem, Reduction) else None
+    if not isinstance(problem, Reduction):
+        return result, None, 1
+    return result, problem.bytes, ranks if problem.collective in APART else 1
 
 
 def _write(result: Result, execution: Execution, output: str | None, plot: str | None) -> None:

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from makespan import read_problem, solve
+from makespan import read_problem, save, solve
 from makespan.core.errors import FileError, InputError, MakespanError
 from makespan.execute.collectives.measuring import rounds_of
 from makespan.execute.mpi import Calibration
@@ -84,6 +84,10 @@ def test_problems_begin_with_the_root():
     assert problem.transfer_per_byte[0, 3] == found.transfer_per_byte[2][3]
     assert problem.reduce_per_byte[1] == found.reduce_per_byte[0]
     assert found.problem(100.0, segments=4).segments == 4
+    dealt = found.problem(100.0, root=2, segments=5, collective="all-to-all")
+    assert (dealt.collective, dealt.segments, dealt.items) == ("all-to-all", 5, 20)
+    overhead, per_byte = found.message_overhead[2][3], found.transfer_per_byte[2][3]
+    assert dealt.transfer[0, 3] == overhead + per_byte * 20.0
     with pytest.raises(InputError, match="root: 4 is not a rank, from 0 to 3"):
         found.problem(1.0, root=4)
 
@@ -107,3 +111,19 @@ def test_calibrate_writes_a_problem(tmp_path, ranks):
     assert (problem.transfer_per_byte[apart] > 0).all()
     assert min(found.send_per_byte + found.receive_per_byte) > 0
     assert solve(problem, time_limit=1).makespan > 0
+
+
+@pytest.mark.thorough
+def test_a_gather_is_calibrated_planned_and_run(tmp_path):
+    """Ranks contribute their blocks of an array whose length can't be divided evenly."""
+    target, plan = tmp_path / "problem.toml", tmp_path / "plan.json"
+    done = command(3, "calibrate", "-o", target, "--seconds", 0.5, "--collective", "gather")
+    assert done.returncode == 0, done.stderr
+    problem = read_problem(target)
+    assert (problem.collective, problem.segments) == ("gather", 3)
+    save(solve(problem, time_limit=0.5), plan)
+    done = command(3, "run", plan, "--length", 1000)
+    assert done.returncode == 0, done.stderr
+    assert "gather of 1,000 float64 on 3 ranks\n" in done.stdout
+    assert "MPI.Gather" in done.stdout
+    assert "equal to the bit" in done.stdout

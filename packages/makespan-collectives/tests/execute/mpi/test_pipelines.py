@@ -53,6 +53,34 @@ def test_every_tree_combines_everything(collective):
             assert all(values == [everyone] * 3 for values in final[1:])
 
 
+@pytest.mark.parametrize("collective", ["gather", "scatter", "all-gather", "reduce-scatter"])
+def test_every_tree_deals_segments(collective):
+    """Over every tree of four ranks, in any interleaving, each rank ends with what it must have."""
+    rng = np.random.default_rng(5)
+    for parents in trees(4):
+        works = [Pipeline(collective, parents, 2, 0.0).work(rank) for rank in range(4)]
+        ends = [work.ends for work in works]
+        own = [[{rank} if held else set() for held in ends[rank].held] for rank in range(4)]
+        held, final = carried_out([work.table for work in works], own, rng)
+        for rank in range(4):
+            for segment in np.flatnonzero(ends[rank].wanted).tolist():
+                holders = {one for one in range(4) if ends[one].held[segment]}
+                assert (held[rank][segment] or final[rank][segment]) == holders
+
+
+def test_what_a_dealt_collective_sends_over_an_edge():
+    """A slow leaf gives its own block and takes the three others of an all-gather."""
+    found = behind_links([1e9, 1e6, 1e9, 1e9])
+    star = (0, 0, 0, 0)
+    gathered = _Costs(found, 4_000_000, "all-gather").seconds(star, 100)
+    assert 3.0 < gathered < 3.1
+    assert 3.0 < _Costs(found, 4_000_000, "reduce-scatter").seconds(star, 100) < 3.1
+    for collective in ("gather", "scatter"):
+        assert 1.0 < _Costs(found, 4_000_000, collective).seconds(star, 100) < 1.1
+        through = _Costs(found, 4_000_000, collective).seconds((0, 0, 1, 1), 100)
+        assert 3.0 < through < 3.1
+
+
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_found_trees_are_nearly_the_best(collective):
     """Against all trees of four ranks: rarely above the least, and by little."""

@@ -10,7 +10,7 @@ import pytest
 from makespan import Reduction, check, solve
 from makespan.execute.collectives.measuring import fitted
 from makespan.execute.collectives.tables import NO_MESSAGE, Receive, Step
-from makespan.execute.mpi.collective import cuts_of
+from makespan.execute.mpi.arrays import cuts_of
 from makespan.execute.mpi.ranks import tables_of
 from tests.execute.mpi.launch import random_plan
 from tests.thorough import few
@@ -41,7 +41,8 @@ def carried_out(tables, contributions, rng):
                 continue
             step = tables[rank].steps[at[rank]]
             if step.message == NO_MESSAGE:
-                source = final if step.final and rank else held
+                came = step.final and final[rank][step.segment] is not None
+                source = final if came else held
                 wires[rank, step.peer].append(
                     (step.segment, step.final, source[rank][step.segment])
                 )

@@ -54,6 +54,35 @@ def compare(best: Any, length: int, type_: str, op: Any) -> None:
     expect(f"broadcast of {length} {type_}", np.array_equal(own, first))
 
 
+def compare_blocks(best: Any, length: int, type_: str, op: Any) -> None:
+    """Compare what deals blocks of so many numbers, twice, in place, and with another root."""
+    root, ranks = comm.size - 1, comm.size
+    whole = np.random.default_rng(comm.rank).integers(0, 9, length * ranks).astype(type_)
+    mine, is_root = whole[:length].copy(), comm.rank == root
+    want, part = np.empty_like(whole), np.empty_like(mine)
+    comm.Allgather(mine, want)
+    for place in (None, MPI.IN_PLACE):
+        found = np.zeros_like(whole)
+        for _ in range(2):
+            found[comm.rank * length : (comm.rank + 1) * length] = mine
+            best.Allgather(place or mine, found)
+        expect(f"all-gather of {length} {type_} {place}", np.array_equal(found, want))
+        found = np.zeros_like(whole)
+        found[comm.rank * length :][:length] = mine
+        best.Gather((is_root and place) or mine, found if is_root else None, root=root)
+        expect(f"gather of {length} {type_} {place}", not is_root or np.array_equal(found, want))
+        taken = np.zeros_like(mine)
+        best.Scatter(whole if is_root else None, (is_root and place) or taken, root=root)
+        comm.Scatter(whole if is_root else None, part, root=root)
+        right = (is_root and place) or np.array_equal(taken, part)
+        expect(f"scatter of {length} {type_} {place}", right)
+        both = whole.copy()
+        best.Reduce_scatter_block(place or whole, both if place else taken, op=op)
+        comm.Reduce_scatter_block(whole, part, op=op)
+        right = np.array_equal(both[:length] if place else taken, part)
+        expect(f"reduce-scatter of {length} {type_} {place}", right)
+
+
 if __name__ == "__main__":
     path, larger = sys.argv[1], MPI.Op.Create(greater, commute=True)
     cases = [
@@ -77,6 +106,8 @@ if __name__ == "__main__":
                 choosing.HOPELESS, tuned_module.memory_of = 0.0, memory_of
         for length, type_, op in cases:
             compare(best, length, type_, op)
+            if only != "shared memory":
+                compare_blocks(best, length, type_, op)
         one = [choice for choice in best.choices if choice.collective == "all-reduce"]
         planned = len(cases) - (len(cases) > 1) if comm.size > 1 else 0
         expect("sizes near each other are planned once", len(one) == planned)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, ClassVar, Literal
 
@@ -82,15 +82,18 @@ class Calibration(Measurement):
         collective: Collective = "reduce",
         root: int = 0,
     ) -> Reduction:
-        """Return the problem of combining so many bytes on these ranks.
+        """Return the problem of combining so many bytes on these ranks, or of moving them.
 
         Machines are called by their ranks, the root first; :func:`~makespan.execute.mpi.prepare`
-        takes them for those.
+        takes them for those. The bytes are those of the larger array of a rank, and are divided
+        into the segments; in an all-to-all every rank has so many.
 
         Raises
         ------
         InputError
             If the root is not a rank.
+        ProblemError
+            If the number of segments is ``"auto"``, and the collective does not take that.
 
         >>> none, each = (0.0, 0.0), ((0.0, 1e-6), (2e-6, 0.0))
         >>> found = Calibration(ranks=2, type="float64", latency=each, message_overhead=each,
@@ -108,10 +111,12 @@ class Calibration(Measurement):
         }
         costs |= {name: np.array(getattr(self, name))[order] for name in OF_RANKS[:2]}
         machines = [f"rank {rank}" for rank in order]
-        open_ = Reduction(
-            machines=machines, segments="auto", collective=collective, bytes=bytes, **costs
-        )
-        return open_ if segments == "auto" else open_.with_segments(segments)
+        if segments == "auto":
+            return Reduction(
+                machines=machines, segments="auto", collective=collective, bytes=bytes, **costs
+            )
+        open_ = Reduction(machines=machines, segments="auto", bytes=bytes, **costs)
+        return replace(open_.with_segments(segments), collective=collective)
 
     def _check(self) -> None:
         self.problem(1.0)  # says what is below 0

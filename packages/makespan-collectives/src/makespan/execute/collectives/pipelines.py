@@ -1,29 +1,37 @@
 """The best tree for segments that follow one another, by what was measured of the ranks.
 
-Up the tree segments are combined, down it they are spread. Ports are not exclusive here: a rank
-sends to several at once, each at the rate of their pair, and together at the rate of its port.
+Along the tree segments are combined and copied, from any rank to any other. Ports are not exclusive
+here: a rank sends to several at once, each at the rate of their pair, and together at the rate of
+its port.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from functools import lru_cache
+from itertools import chain, combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from makespan.execute.collectives.calibration import Calibration
+from makespan.execute.collectives.ends import ends_of
 from makespan.execute.collectives.tables import NO_MESSAGE, Receive, Step, Table, Work
-from makespan.reduction.problem import Collective
+from makespan.reduction.model import Collective, statement_of
+from makespan.reduction.model.validation import COUNTED
 
 LEAST_BYTES, MOST_SEGMENTS = 2048, 512
 IMPROVED = 8  # of the trees to start from
 
 
 class Pipeline(NamedTuple):
-    """A tree, as the parent of every rank (the root is its own), and a number of segments."""
+    """A tree, as the parent of every rank (the root is its own), and a number of segments.
+
+    Where segments are dealt, it is their number for each rank.
+    """
 
     collective: Collective
     parents: tuple[int, ...]
@@ -36,27 +44,75 @@ class Pipeline(NamedTuple):
         return next(rank for rank, parent in enumerate(self.parents) if rank == parent)
 
     def work(self, rank: int) -> Work:
-        """Return what a rank does: per segment, what comes from its children by rank, up, down."""
-        root, parent = self.root, self.parents[rank]
-        children = [one for one, above in enumerate(self.parents) if above == rank and one != root]
+        """Return what a rank does: per segment, what it combines, and then what it copies."""
+        root, ranks = self.root, len(self.parents)
+        order = [root, *(one for one in range(ranks) if one != root)]
+        count = self.segments * (1 if self.collective in COUNTED else ranks)
+        statement = statement_of(self.collective, ranks, count, None, None, False)
+        turn = routes_of(self.collective, self.parents)
         receives: list[Receive] = []
         steps: list[Step] = []
-
-        def take(source: int, segment: int, final: bool) -> None:
-            steps.append(Step(source, segment, final, len(receives), 0))
-            receives.append(Receive(source, segment, final))
-
-        for k in range(self.segments):
-            if self.collective != "broadcast":
-                for child in children:
-                    take(child, k, False)
-                steps += [Step(parent, k, False, NO_MESSAGE, 0)] * (rank != root)
-            if self.collective != "reduce":
-                if rank != root:
-                    take(parent, k, True)
-                steps += [Step(child, k, True, NO_MESSAGE, 0) for child in children]
+        for segment in range(count):
+            for edges, final in zip(turn[segment % len(turn)].edges, (False, True), strict=True):
+                for source in (one for one, other in edges if other == rank):
+                    steps.append(Step(source, segment, final, len(receives), 0))
+                    receives.append(Receive(source, segment, final))
+                peers = (other for one, other in edges if one == rank)
+                steps += [Step(peer, segment, final, NO_MESSAGE, 0) for peer in peers]
         table = Table(receives=tuple(receives), steps=tuple(steps))
-        return Work(self.collective, self.predicted, np.ones(self.segments), root, table)
+        ends = ends_of(self.collective, statement, order)[rank]
+        return Work(self.collective, self.predicted, np.ones(count), root, table, ends)
+
+
+Edge = tuple[int, int]
+
+
+class Route(NamedTuple):
+    """The paths of a segment in a tree, to where parts are combined, and to where it is copied.
+
+    ``edges`` are those of both, each once.
+    """
+
+    paths: tuple[list[tuple[int, ...]], list[tuple[int, ...]]]
+    edges: tuple[list[Edge], list[Edge]]
+
+
+@lru_cache(maxsize=8)
+def routes_of(collective: Collective, parents: tuple[int, ...]) -> list[Route]:
+    """Return the route in a tree of every segment, or where they are dealt, of one of each rank.
+
+    >>> routes_of("gather", (0, 0, 1))[2].paths
+    ([], [(2, 1, 0)])
+    """
+    ranks, root = len(parents), next(rank for rank, above in enumerate(parents) if rank == above)
+    order = [root, *(rank for rank in range(ranks) if rank != root)]
+    count = 1 if collective in COUNTED else ranks
+    before, after, combining = statement_of(collective, ranks, count, None, None, False)
+    lines = []
+    for machine in order:
+        line = [machine]
+        while line[-1] != root:
+            line.append(parents[line[-1]])
+        lines.append(line)
+    routes = []
+    for segment in range(count):
+        home = lines[int((after if combining else before)[:, segment].argmax())]
+        wanted = np.flatnonzero(after[:, segment]).tolist()
+        paths = (
+            [_path(line, home) for line in lines] if combining else [],
+            [_path(home, lines[machine]) for machine in wanted],
+        )
+        combined, copied = (sorted({e for path in some for e in pairwise(path)}) for some in paths)
+        routes.append(Route(paths, (combined, copied)))
+    return routes
+
+
+def _path(one: list[int], other: list[int]) -> tuple[int, ...]:
+    """Return the ranks from the beginning of a line to the root to that of another."""
+    common = 1
+    while common < min(len(one), len(other)) and one[-common - 1] == other[-common - 1]:
+        common += 1
+    return (*one[: len(one) - common + 1], *reversed(other[: len(other) - common]))
 
 
 def best_pipeline(
@@ -152,7 +208,8 @@ class _Costs:
 
     def best(self, parents: Sequence[int], around: int | None = None) -> Value:
         """Return the best number of segments for a tree, of powers of 2 or the next to one."""
-        most = max(1, min(MOST_SEGMENTS, self.nbytes // LEAST_BYTES))
+        each = 1 if self.collective in COUNTED else self.found.ranks
+        most = max(1, min(MOST_SEGMENTS, self.nbytes // LEAST_BYTES) // each)
         counts = [2**k for k in range(most.bit_length())]
         if around is not None:
             counts = [count for count in (around // 2, around, 2 * around) if 1 <= count <= most]
@@ -163,41 +220,38 @@ class _Costs:
         """Return when the last segment is through: one all the way, and the others behind it.
 
         They follow at the rate of what is busiest: an edge, a port, a shared link, or a rank that
-        handles messages and combines.
+        handles messages and combines. Where segments are dealt, ``segments`` are those of a rank.
         """
-        found, share = self.found, self.nbytes / segments
-        up, down = self.collective != "broadcast", self.collective != "reduce"
+        found, turn = self.found, routes_of(self.collective, parents)
+        crossing = Counter(edge for route in turn for edges in route.edges for edge in edges)
+        combined = Counter(other for route in turn for _, other in route.edges[0])
+        share = self.nbytes / segments / len(turn)
         ranks = range(found.ranks)
-        edges = [(rank, above) for rank, above in enumerate(parents) if rank != above]
-        edges = [edge for edge in edges if up] + [edge[::-1] for edge in edges if down]
         busy = [found.reduce_overhead[r] + share * found.reduce_per_byte[r] for r in ranks]
-        combining = [0.0] * found.ranks
-        handling, sent, received = ([0.0] * found.ranks for _ in range(3))
-        passing = {}
-        for one, other in edges:
+        handled = [combined[rank] * busy[rank] for rank in ranks]
+        sent, received = ([0.0] * found.ranks for _ in range(2))
+        single, passing = {}, {}
+        for (one, other), times in crossing.items():
             overhead = found.message_overhead[one][other]
-            passing[one, other] = overhead + share * found.transfer_per_byte[one][other]
-            handling[one] += overhead
-            handling[other] += overhead
-            sent[one] += share * found.send_per_byte[one]
-            received[other] += share * found.receive_per_byte[other]
-            if up and parents[one] == other:
-                combining[other] += busy[other]
+            single[one, other] = overhead + share * found.transfer_per_byte[one][other]
+            passing[one, other] = times * single[one, other]
+            handled[one] += times * overhead
+            handled[other] += times * overhead
+            sent[one] += times * share * found.send_per_byte[one]
+            received[other] += times * share * found.receive_per_byte[other]
         together = [
             passing[first] + passing[second]
             for first, second, _ in found.shared
             if first in passing and second in passing
         ]
-        handled = [a + b for a, b in zip(handling, combining, strict=True)]
         period = max(*passing.values(), *together, *sent, *received, *handled, 0.0)
-        ways = [0.0] * found.ranks, [0.0] * found.ranks
-        for rank in ranks:
-            below = rank
-            while (above := parents[below]) != below:
-                if up:
-                    latency = found.latency[below][above]
-                    ways[0][rank] += latency + passing[below, above] + busy[above]
-                if down:
-                    ways[1][rank] += found.latency[above][below] + passing[above, below]
-                below = above
-        return max(ways[0]) + max(ways[1]) + (segments - 1) * period
+
+        way = 0.0
+        for stage, then in enumerate((busy, [0.0] * found.ranks)):
+            steps = {
+                edge: took + found.latency[edge[0]][edge[1]] + then[edge[1]]
+                for edge, took in single.items()
+            }
+            paths = (path for route in turn for path in route.paths[stage])
+            way += max((sum(map(steps.__getitem__, pairwise(path))) for path in paths), default=0.0)
+        return way + (segments - 1 / len(turn)) * period

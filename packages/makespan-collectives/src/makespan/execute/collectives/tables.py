@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from makespan.core.numeric.arrays import Floats
+from makespan.execute.collectives.ends import Ends
 
 NO_MESSAGE = -1
 
@@ -46,10 +47,15 @@ class Table:
 
 
 class Work(NamedTuple):
-    """What one rank knows of a plan: ``sizes`` of the segments, the rank of the ``root``."""
+    """What one rank knows of a plan: ``sizes`` of the segments, the rank of the ``root``.
+
+    ``counts`` are the elements of every block; None where all have as many.
+    """
 
     collective: str
     makespan: float
     sizes: Floats
     root: int
     table: Table
+    ends: Ends
+    counts: tuple[int, ...] | None = None

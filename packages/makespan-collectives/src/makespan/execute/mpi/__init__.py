@@ -1,4 +1,4 @@
-"""Reductions, broadcasts and all-reduces on MPI: measure its ranks, carry out a plan, compare.
+"""Collectives on MPI: measure its ranks, carry out a plan, compare.
 
 ``mpiexec -n 4 makespan run --mpi plan.json`` does it from a shell. Needs mpi4py and
 an MPI library: ``makespan[mpi]``.

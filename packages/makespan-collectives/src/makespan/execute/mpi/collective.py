@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.errors import InputError
-from makespan.core.inputs.rules import quoted
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats
 from makespan.core.report import InvalidSchedule
 from makespan.core.schedule import Schedule
+from makespan.execute.collectives.ends import Ends, ends_of
 from makespan.execute.collectives.tables import Table, Work
 from makespan.execute.collectives.together import on_root
-from makespan.execute.mpi.execution import CALLS
+from makespan.execute.mpi.arrays import arrays_of, counts_of, parts_of
 from makespan.execute.mpi.operations import combiner, commutes, operation_of
 from makespan.execute.mpi.ranks import Rank, Watch, ranks_of, tables_of
 from makespan.execute.mpi.world import all_or_none, calls_of, mpi, private
 from makespan.flow.result import Result
+from makespan.reduction.model import COMBINING
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.sends import segment_count
 
@@ -30,7 +32,9 @@ LEAST_TAG = 32_767  # that MPI promises
 
 
 @suggesting
-def prepare(plan: Result | None, comm: Comm | None = None, *, op: Any = "sum") -> Collective:
+def prepare(
+    plan: Result | None, comm: Comm | None = None, *, op: Any = "sum", counts: Any = None
+) -> Collective:
     """Make a plan ready to be carried out; every rank calls this.
 
     What can be done once is done here: the referee looks at the plan, and every rank learns what it
@@ -49,7 +53,11 @@ def prepare(plan: Result | None, comm: Comm | None = None, *, op: Any = "sum") -
         What combines two arrays: an operation of MPI, ``MPI.SUM`` or one's own
         (``MPI.Op.Create``), its name (``"sum"``), a ufunc of NumPy, or a function of two arrays
         that returns a third. One of MPI's that does not commute combines in the order of the
-        ranks; ufuncs and functions are taken to commute. A broadcast does without.
+        ranks; ufuncs and functions are taken to commute. What only copies does without.
+    counts
+        For blocks of unequal lengths, as in the calls of MPI that end in v: how many elements the
+        block of each rank has. In an all-to-all a table, from each rank (row) to each. Only those
+        of rank 0 count. None: all blocks have one length, as in the calls without v.
 
     Returns
     -------
@@ -61,7 +69,8 @@ def prepare(plan: Result | None, comm: Comm | None = None, *, op: Any = "sum") -
     InputError
         On all ranks alike: if the plan is of another kind or has no schedule, if the number of
         ranks is not that of its machines, if there is no such operation, or if it does not commute
-        and the plan combines ranks that are not neighbours.
+        and the plan combines ranks that are not neighbours; if counts are not of that form, or a
+        block has no segment.
     InvalidSchedule
         If the referee refuses the plan.
     MissingExtra
@@ -83,7 +92,7 @@ def prepare(plan: Result | None, comm: Comm | None = None, *, op: Any = "sum") -
     """
     world = mpi().COMM_WORLD if comm is None else comm
     with all_or_none(world):
-        return Collective(private(world), shared(plan, world), operation_of(op))
+        return Collective(private(world), shared(plan, world, lambda *_: counts), operation_of(op))
 
 
 class Collective:
@@ -118,26 +127,32 @@ class Collective:
             )
         self._calls = calls_of(comm)
         self._rank = Rank(comm, work.table, len(self.sizes), self._calls.rest)
+        self._ends, self._counts, own = work.ends, work.counts, work.ends.own
+        parts = any(not step.final for step in work.table.steps)
+        self._combines = parts or self.collective in COMBINING
+        self._overwrites = self._combines or not set(own or ()) <= set(work.ends.result or ())
         self._given: tuple[Any, ...] = ()
-        self._kept: NDArray[Any] | None = None  # what is contributed in place
-
-    @property
-    def _is_root(self) -> bool:
-        return bool(self._comm.rank == self.root)
+        self._kept: tuple[NDArray[Any], NDArray[Any]] | None = None  # in place: copy, original
 
     @property
     def has_result(self) -> bool:
-        """Whether this rank gets the result: the root, and all but in a reduction."""
-        return self.collective != "reduce" or self._is_root
+        """Whether this rank gets a result; in a reduction and a gather, it is the root alone."""
+        return self._ends.result is not None
 
     def __call__(self, sendbuf: Any, recvbuf: Any = None) -> None:
         """Carry out the plan; every rank calls this, and returns when its part is done.
 
-        ``sendbuf`` is what this rank contributes: a contiguous array, of one type and size on all
-        ranks. With ``MPI.IN_PLACE`` it is taken from ``recvbuf``. In a broadcast, it is the one
-        array: given on the root, filled elsewhere. ``recvbuf`` takes the result, where
-        :attr:`has_result`; elsewhere it may be None. Raises InputError if arrays are not of that
-        form. It ends all ranks where it is not caught on all of them.
+        Both are contiguous arrays of one type on all ranks, in the form of mpi4py's call.
+        ``sendbuf`` is what this rank contributes, ``recvbuf`` takes the result. Where a rank has
+        none, as all but the root in a reduction, it may be None. In a broadcast, ``sendbuf`` is the
+        one array: given on the root, filled elsewhere. Where segments are dealt, the larger array
+        has a block for each rank, in their order, and the smaller one is the rank's own block. In a
+        custom collective both have all segments; those that the rank lacks are left as they are.
+
+        With ``MPI.IN_PLACE`` as ``sendbuf``, what is contributed is taken from ``recvbuf``, where
+        MPI expects it; the root of a scatter gives ``MPI.IN_PLACE`` as ``recvbuf``. Raises
+        InputError if arrays are not of that form. It ends all ranks where it is not caught on all
+        of them.
         """
         self.carry_out(sendbuf, recvbuf)
 
@@ -146,7 +161,7 @@ class Collective:
         if not self._given or sendbuf is not self._given[0] or recvbuf is not self._given[1]:
             self._take(sendbuf, recvbuf)
         if self._kept is not None:
-            self._kept[...] = np.asarray(recvbuf).reshape(-1)
+            self._kept[0][...] = self._kept[1]
         watching = Watch(self._rank) if watch else None
         with self._calls:
             self._rank.carry_out(watching)
@@ -155,77 +170,36 @@ class Collective:
     def _take(self, sendbuf: Any, recvbuf: Any) -> None:
         """Bind the messages to other arrays, or say what is wrong with these."""
         self._given, self._kept = (), None
-        own, result = arrays_of(self.collective, self._is_root, sendbuf, recvbuf)
-        spread, in_place = self.collective == "broadcast", sendbuf is mpi().IN_PLACE
-        combine = np.add if spread else combiner(self._operation, own.dtype)
-        if in_place:
-            own = self._kept = np.empty_like(own)
-        self._rank.bind(own, result, cuts_of(self.sizes, own.size), combine)
-        if in_place or isinstance(sendbuf, np.ndarray):  # all else is looked at again next time
-            self._given = sendbuf, recvbuf
+        has_own = self._ends.own is not None
+        own, result = arrays_of(self.collective, has_own, self.has_result, sendbuf, recvbuf)
+        array = result if own is None else own
+        assert array is not None
+        if own is result:
+            own = np.empty_like(array) if self._overwrites else None
+            self._kept = None if own is None else (own, array)
+        combine = combiner(self._operation, array.dtype) if self._combines else np.add
+        parts = parts_of(self._ends, self.sizes, self._counts, own, result, self._kept is not None)
+        self._rank.bind(parts, array.dtype, combine)
+        if sendbuf is None or sendbuf is mpi().IN_PLACE or isinstance(sendbuf, np.ndarray):
+            self._given = sendbuf, recvbuf  # all else is looked at again next time
 
 
-def arrays_of(
-    collective: str, is_root: bool, sendbuf: Any, recvbuf: Any
-) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return what a rank contributes, and what takes the result, as they lie in memory.
+def shared(plan: Result | None, comm: Any, counts: Callable[[Reduction, Ends], Any]) -> Work:
+    """Return what this rank needs of the plan that rank 0 has, and of the counts for it."""
+    parts: list[tuple[Table, Ends]] = []
 
-    In place, and in a broadcast, that is one array.
-    Raises InputError if the arrays are not of the form that the collective takes.
-    """
-    in_place = sendbuf is mpi().IN_PLACE
-    if collective == "broadcast":
-        if recvbuf is not None or in_place:
-            raise InputError("recvbuf: a broadcast has one array, which it fills elsewhere")
-        array = _array("sendbuf", sendbuf, not is_root)
-        return array, array
-    has_result = collective != "reduce" or is_root
-    result = _array("recvbuf", recvbuf, True) if has_result else None
-    if in_place:
-        if result is None:
-            raise InputError("sendbuf: MPI.IN_PLACE is for ranks that get the result")
-        return result, result
-    own = _array("sendbuf", sendbuf, False)
-    if result is not None:
-        _check_pair(own, result)
-    return own, result
-
-
-def _check_pair(own: NDArray[Any], result: NDArray[Any]) -> None:
-    if (own.dtype, own.size) != (result.dtype, result.size):
-        raise InputError(
-            f"recvbuf: has {result.size:,} {result.dtype}, sendbuf {own.size:,} {own.dtype}"
-        )
-    if np.may_share_memory(own, result):
-        raise InputError("recvbuf: overlaps with sendbuf; MPI.IN_PLACE stands for that")
-
-
-def _array(name: str, given: Any, written: bool) -> NDArray[Any]:
-    """Return an array as it lies in memory, one-dimensional."""
-    array = np.asarray(given)
-    if array.dtype.hasobject or given is None:
-        raise InputError(f"{name}: {quoted(given)} is not an array of numbers")
-    if not array.flags.c_contiguous:
-        raise InputError(f"{name}: is not contiguous")
-    is_copy = array.size > 0 and not np.may_share_memory(array, given)
-    if written and (is_copy or not array.flags.writeable):
-        raise InputError(f"{name}: can't be written")
-    return array.reshape(-1)
-
-
-def shared(plan: Result | None, comm: Any) -> Work:
-    """Return what this rank needs of the plan that rank 0 has."""
-    tables: list[Table] = []
-
-    def checked() -> tuple[str, float, Floats, int]:
+    def checked() -> Any:
         problem, schedule = _checked(plan, comm.size)
-        tables.extend(tables_of(problem, schedule))
-        sizes = problem.with_segments(segment_count(problem, schedule)).sizes
-        return problem.collective, schedule.makespan, sizes, ranks_of(problem.machines)[ROOT]
+        ranks = ranks_of(problem.machines)
+        whole = problem.with_segments(segment_count(problem, schedule))
+        ends = ends_of(problem.collective, whole.statement, ranks)
+        parts.extend(zip(tables_of(problem, schedule), ends, strict=True))
+        blocks = counts_of(problem.collective, comm.size, ends[0], counts(whole, ends[0]))
+        return problem.collective, schedule.makespan, whole.sizes, ranks[ROOT], blocks
 
-    known = on_root(comm, checked)
-    table = comm.scatter(tables if comm.rank == ROOT else None, root=ROOT)
-    return Work(*known, table)
+    collective, makespan, sizes, root, blocks = on_root(comm, checked)
+    table, ends = comm.scatter(parts if comm.rank == ROOT else None, root=ROOT)
+    return Work(collective, makespan, sizes, root, table, ends, blocks)
 
 
 def _checked(plan: Result | None, ranks: int) -> tuple[Reduction, Schedule]:
@@ -239,10 +213,6 @@ def _checked(plan: Result | None, ranks: int) -> tuple[Reduction, Schedule]:
         raise InputError(
             f"plan: is of kind {problem.kind!r}; MPI carries out plans of kind 'reduction'"
         )
-    if problem.collective not in CALLS:
-        raise InputError(
-            f"plan: is of the collective {problem.collective!r}; MPI carries out {', '.join(CALLS)}"
-        )
     if plan.schedule is None:
         raise InputError(f"plan: has no schedule, its status is {plan.status.value!r}")
     machines = len(problem.machines)
@@ -255,15 +225,3 @@ def _checked(plan: Result | None, ranks: int) -> tuple[Reduction, Schedule]:
     if not report.ok:
         raise InvalidSchedule(f"plan: the referee refuses it: {report.violations[0]}", report)
     return problem, plan.schedule
-
-
-def cuts_of(sizes: Floats, length: int) -> list[int]:
-    """Return where segments begin and end in an array, in proportion to their sizes.
-
-    >>> cuts_of(np.ones(4), 10), cuts_of(np.ones(4), 2)
-    ([0, 2, 5, 8, 10], [0, 0, 1, 2, 2])
-    """
-    total = float(sizes.sum())
-    share = np.cumsum(sizes) / total if total > 0 else np.arange(1, len(sizes) + 1) / len(sizes)
-    cuts: list[int] = np.rint(share * length).astype(np.int64).tolist()
-    return [0, *cuts[:-1], length]

@@ -12,8 +12,18 @@ from numpy.typing import NDArray
 from makespan.core.display import Displayable, HasFrame, Table
 from makespan.core.schedule import Schedule
 from makespan.execute.collectives.calibration import seconds
+from makespan.reduction.model import COMBINING
 
-CALLS = {"reduce": "MPI.Reduce", "broadcast": "MPI.Bcast", "all-reduce": "MPI.Allreduce"}
+CALLS = {
+    "reduce": "MPI.Reduce",
+    "broadcast": "MPI.Bcast",
+    "all-reduce": "MPI.Allreduce",
+    "all-gather": "MPI.Allgather",
+    "reduce-scatter": "MPI.Reduce_scatter",
+    "gather": "MPI.Gather",
+    "scatter": "MPI.Scatter",
+    "all-to-all": "MPI.Alltoall",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -23,14 +33,14 @@ class Execution(Displayable, HasFrame):
     Parameters
     ----------
     values
-        The combined array where this rank has it: on rank 0, and everywhere after a broadcast or
-        an all-reduce; None elsewhere.
+        What this rank got: the combined array of a reduction, on its root, or what else the
+        collective gives a rank; None where that is nothing.
     schedule
         The activities of the plan with their measured times, of the repetition with the median
         time; rows as in the plan. A send ends when its buffer is free again, and begins when the
         one before has ended.
     collective, operation, type, length, ranks
-        What was run.
+        What was run; ``length`` is that of the largest array of a rank.
     predicted
         The makespan of the plan, seconds.
     planned, classical
@@ -98,15 +108,16 @@ class Execution(Displayable, HasFrame):
 
     def __str__(self) -> str:
         call = CALLS[self.collective]
+        width = max(len(call), len("predicted") + 2)
         rank = "rank" if self.ranks == 1 else "ranks"
-        what = "" if self.collective == "broadcast" else f", {self.operation}"
+        what = f", {self.operation}" if self.collective in COMBINING else ""
         same = "equal to the bit" if self.exact else f"differ by {self.difference:.2g}, relative"
         return "\n".join(
             [
                 f"{self.collective} of {self.length:,} {self.type} on {self.ranks} {rank}{what}",
-                f"predicted   {seconds(self.predicted)}",
-                f"plan        {_spread(self.planned)}",
-                f"{call:<11} {_spread(self.classical)}",
+                f"{'predicted':<{width}} {seconds(self.predicted)}",
+                f"{'plan':<{width}} {_spread(self.planned)}",
+                f"{call:<{width}} {_spread(self.classical)}",
                 *self._why_late(),
                 f"the plan takes {self.ratio:.2f} of the time of {call}; results: {same}",
             ]
@@ -114,7 +125,7 @@ class Execution(Displayable, HasFrame):
 
     def _why_late(self) -> list[str]:
         """Say why a run took far longer than planned, where that is known."""
-        if not self.cores or self.measured < LATE * self.predicted:
+        if not self.cores * self.predicted or self.measured < LATE * self.predicted:
             return []
         late = f"{self.measured / self.predicted:.2g} times as long as predicted"
         return [

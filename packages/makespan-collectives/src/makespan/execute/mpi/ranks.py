@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from operator import itemgetter
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from makespan.core.schedule import Schedule
 from makespan.execute.collectives.tables import NO_MESSAGE, Receive, Step, Table
 from makespan.execute.collectives.together import offer_core
+from makespan.execute.mpi.arrays import Parts
 from makespan.execute.mpi.operations import Combine
 from makespan.execute.mpi.world import mpi
 from makespan.reduction.problem import Reduction
@@ -117,21 +118,31 @@ class Rank:
         )
         self._requests: tuple[list[Any], list[Any]] = [], []
 
-    def bind(self, own: Array, result: Array | None, cuts: list[int], combine: Combine) -> None:
-        """Make the messages for two arrays, one-dimensional, and the buffers for what is combined.
+    def bind(self, parts: Parts, dtype: np.dtype[Any], combine: Combine) -> None:
+        """Make the messages for the parts of arrays, and buffers for what is combined or passed on.
 
-        ``own`` is never changed; ``result`` takes the complete array, where it is wanted.
+        What is held is never changed; what is wanted takes the complete segments.
         """
         for request in (*self._requests[0], *self._requests[1]):
             request.Free()
-        self.combine, parts = combine, list(pairwise(cuts))
-        self.own = [own[begin:end] for begin, end in parts]
-        self.result = None if result is None else [result[begin:end] for begin, end in parts]
-        ends_here = [
-            k for k, order in enumerate(self.combined) if not order and k not in self.comes
+        self.combine, self.own, self.result = combine, parts.held, parts.wanted
+        self.kept = [
+            segment
+            for segment, into in self.result.items()
+            if not self.combined[segment]
+            and segment not in self.comes
+            and self.own[segment] is not into
         ]
-        self.kept = ends_here if result is not None and result is not own else []
-        self.came = [self._into(message) for message in self.table.receives]
+        self.came: list[Array] = []
+        self.whole: dict[int, Array] = {}  # what came complete
+        for message in self.table.receives:
+            segment = message.segment
+            into = self.result.get(segment) if message.final else None
+            if into is None:
+                into = np.empty(parts.lengths[segment], dtype)
+            if message.final:
+                self.whole[segment] = into
+            self.came.append(into)
         comm, table = self.comm, self.table
         self._requests = (
             [
@@ -144,26 +155,18 @@ class Rank:
             ],
         )
 
-    def _into(self, message: Receive) -> Array:
-        """Return where a message goes: what is complete to its place, all else to a buffer."""
-        if message.final:
-            assert self.result is not None
-            return self.result[message.segment]
-        return np.empty_like(self.own[message.segment])
-
     def _sent(self, step: Step) -> Array:
         """Return what is sent: what came complete, what was combined, or one's own."""
         if step.final and step.segment in self.comes:
-            assert self.result is not None
-            return self.result[step.segment]
+            return self.whole[step.segment]
         messages = self.combined[step.segment]
         return self._out(messages[-1]) if messages else self.own[step.segment]
 
     def _out(self, message: int) -> Array:
         """Return where a segment is after a message was combined with it."""
         segment = self.table.receives[message].segment
-        ends_here = self.result is not None and segment not in self.comes
-        return self.result[segment] if ends_here else self.came[message]  # type: ignore[index]
+        ends_here = segment in self.result and segment not in self.comes
+        return self.result[segment] if ends_here else self.came[message]
 
     def carry_out(self, watch: Watch | None = None) -> None:
         """Exchange all messages once."""
@@ -171,7 +174,7 @@ class Rank:
         if receives:
             self._start(receives)
         for segment in self.kept:
-            self.result[segment][...] = self.own[segment]  # type: ignore[index]
+            self.result[segment][...] = self.own[segment]
         arrived, done = bytearray(len(receives)), [0] * len(self.combined)
         self._begin(self.first, watch)
         following = iter(self.expected)

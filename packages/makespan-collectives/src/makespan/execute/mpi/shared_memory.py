@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.execute.collectives.together import yield_until_all
-from makespan.execute.mpi.collective import arrays_of
+from makespan.execute.mpi.arrays import arrays_of, check_length
 from makespan.execute.mpi.operations import Combine, combiner
 from makespan.execute.mpi.world import attached, calls_of, mpi
 from makespan.reduction.problem import Collective as Name
@@ -91,7 +91,11 @@ class SharedMemory:
     def __call__(self, sendbuf: Any, recvbuf: Any = None) -> None:
         """Carry it out; every rank calls this."""
         is_root, spread = self._rank == self._root, self.collective == "broadcast"
-        own, result = arrays_of(self.collective, is_root, sendbuf, recvbuf)
+        has_own, has_result = is_root or not spread, is_root or self.collective != "reduce"
+        own, result = arrays_of(self.collective, has_own, has_result, sendbuf, recvbuf)
+        assert own is not None
+        if result is not None:
+            check_length("recvbuf", result, len(own))
         combine = None if spread else combiner(self._operation, own.dtype)
         step = self._memory.slot // own.itemsize * (self._ranks - spread)
         with self._memory.calls:

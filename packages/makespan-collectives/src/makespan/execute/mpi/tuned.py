@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,12 +19,14 @@ from makespan.execute.mpi.operations import commutes, operation_of
 from makespan.execute.mpi.shared_memory import SharedMemory, memory_of
 from makespan.execute.mpi.world import all_or_none, mpi, private
 from makespan.execute.progress import Progress
+from makespan.reduction.model.validation import COUNTED
 from makespan.reduction.problem import Collective as Name
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Comm
 
 Way = Collective | SharedMemory
+MOST_RANKS = 64  # for which trees are looked for that have a path between any two
 
 
 @suggesting
@@ -80,7 +83,8 @@ class Tuned(Chosen):
     """Collectives in the manner of ``mpi4py``'s communicators; :func:`tuned` makes them.
 
     Arrays are NumPy's, contiguous; all else is passed to MPI's own operation, as are operations
-    that do not commute. All ranks make the same calls, with arrays of one type and size.
+    that do not commute. All ranks make the same calls, with arrays of one type and size. Blocks
+    are dealt by a plan or by MPI, not by shared memory.
 
     Parameters
     ----------
@@ -104,38 +108,62 @@ class Tuned(Chosen):
 
     def Allreduce(self, sendbuf: Any, recvbuf: Any, op: Any = None) -> None:  # noqa: N802 - mpi4py's
         """Combine the arrays of all ranks, everywhere."""
-        op = self._mpi.SUM if op is None else op
-        library = self.comm.Allreduce
-        self._call("all-reduce", (sendbuf, recvbuf), op, None, lambda a, b: library(a, b, op=op))
+        self._call("all-reduce", (sendbuf, recvbuf), self.comm.Allreduce, op=op)
 
     def Reduce(self, sendbuf: Any, recvbuf: Any, op: Any = None, root: int = 0) -> None:  # noqa: N802
         """Combine the arrays of all ranks on the root."""
-        op = self._mpi.SUM if op is None else op
-        library = self.comm.Reduce
-        self._call(
-            "reduce", (sendbuf, recvbuf), op, root, lambda a, b: library(a, b, op=op, root=root)
-        )
+        self._call("reduce", (sendbuf, recvbuf), self.comm.Reduce, op=op, root=root)
 
     def Bcast(self, buf: Any, root: int = 0) -> None:  # noqa: N802
         """Spread the array of the root."""
-        library = self.comm.Bcast
-        self._call("broadcast", (buf,), None, root, lambda a: library(a, root=root))
+        self._call("broadcast", (buf,), self.comm.Bcast, root=root)
 
-    def _call(
-        self, name: Name, arrays: Any, op: Any, root: int | None, library: Callable[..., Any]
-    ) -> None:
-        array = next((each for each in arrays if isinstance(each, np.ndarray)), None)
-        if self.calibration is None or array is None or not self._plain(arrays):
+    def Allgather(self, sendbuf: Any, recvbuf: Any) -> None:  # noqa: N802
+        """Give the blocks of all ranks to all."""
+        self._call("all-gather", (sendbuf, recvbuf), self.comm.Allgather)
+
+    def Gather(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:  # noqa: N802
+        """Give the blocks of all ranks to the root."""
+        self._call("gather", (sendbuf, recvbuf), self.comm.Gather, root=root)
+
+    def Scatter(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:  # noqa: N802
+        """Give each rank its block of the root's array."""
+        self._call("scatter", (sendbuf, recvbuf), self.comm.Scatter, root=root)
+
+    def Reduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Any = None) -> None:  # noqa: N802
+        """Combine the arrays of all ranks, and give each rank its block."""
+        call = self.comm.Reduce_scatter_block
+        self._call("reduce-scatter", (sendbuf, recvbuf), call, op=op)
+
+    def _call(self, name: Name, arrays: Any, call: Callable[..., Any], **to: Any) -> None:
+        """Carry out a collective in the way that was chosen; ``to`` are an operation and a root."""
+        if "op" in to and to["op"] is None:
+            to["op"] = self._mpi.SUM
+        op, root, library = to.get("op"), to.get("root"), partial(call, **to)
+        array, nbytes = self._larger(name, arrays)
+        many = name not in COUNTED and self.comm.size > MOST_RANKS
+        if self.calibration is None or array is None or many or not self._plain(arrays):
             library(*arrays)
             return
         what = name, array.dtype, None if op is None else self._mpi._handleof(op), root
-        if (*what, array.nbytes) not in self._calls:
-            key = *what, round(2 * np.log2(max(1, array.nbytes)))
+        if (*what, nbytes) not in self._calls:
+            key = *what, round(2 * np.log2(max(1, nbytes)))
             if key not in self._kept:
                 with all_or_none(self.comm):
-                    self._kept[key] = self._chosen(name, arrays, op, root, library)
-            self._calls[*what, array.nbytes] = self._kept[key]
-        (self._calls[*what, array.nbytes] or library)(*arrays)
+                    self._kept[key] = self._chosen((name, nbytes, root), arrays, op, library)
+            self._calls[*what, nbytes] = self._kept[key]
+        (self._calls[*what, nbytes] or library)(*arrays)
+
+    def _larger(self, name: Name, arrays: Any) -> tuple[Any, int]:
+        """Return an array that was given, and the bytes of the larger one, the same on all ranks.
+
+        One has all blocks; the other, that all ranks have but where it is in place, has one.
+        """
+        one = arrays[name == "scatter"]
+        if isinstance(one, np.ndarray) and name in ("gather", "all-gather", "scatter"):
+            return one, one.nbytes * self.comm.size
+        array = next((each for each in arrays if isinstance(each, np.ndarray)), None)
+        return array, 0 if array is None else array.nbytes
 
     def _plain(self, arrays: Any) -> bool:
         """Return whether all are contiguous arrays, None, or what stands for one in place."""
@@ -148,26 +176,29 @@ class Tuned(Chosen):
         return True
 
     def _chosen(
-        self, name: Name, arrays: Any, op: Any, root: int | None, library: Callable[..., Any]
+        self,
+        what: tuple[Name, int, int | None],
+        arrays: Any,
+        op: Any,
+        library: Callable[..., Any],
     ) -> Way | None:
         """Return what is faster than MPI's own operation, on copies of the arrays."""
+        name, _, root = what
         operation = np.add if op is None else operation_of(op)
         if op is not None and not commutes(op):
             return None
         assert self.calibration is not None
         copies = tuple(each.copy() if isinstance(each, np.ndarray) else each for each in arrays)
-        nbytes = next(each.nbytes for each in copies if isinstance(each, np.ndarray))
         own = private(self.comm)
 
         def ways_of(pipeline: Pipeline, promising: bool) -> dict[str, Way]:
             ways: dict[str, Way] = {}
             if promising:
                 ways["plan"] = Collective(own, pipeline.work(own.rank), operation)
-            if (memory := memory_of(own)) is not None:
+            if name in COUNTED and (memory := memory_of(own)) is not None:
                 ways["shared memory"] = SharedMemory(memory, name, root, operation)
             return ways
 
-        what = name, nbytes, root
         choice, way = fastest(self.comm, self.calibration, what, library, copies, ways_of)
         self.choices.append(choice)
         return way
