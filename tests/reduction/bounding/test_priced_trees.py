@@ -77,7 +77,7 @@ def test_it_finds_how_long_one_segment_takes_where_groups_are_too_many(
 
 
 def test_an_all_reduce_counts_both_ways_and_all_segments() -> None:
-    # plans of 28 (which is the optimum), 29 and 40 are known; the other bounds are 21, 17 and 24
+    # plans of 28, 29 and 40 are known; the other bounds are 21, 17 and 24
     found = [bound(table("all-reduce", *each)) for each in ((1, 12, 1), (11, 12, 2), (12, 12, 3))]
     assert np.all(np.array(found) >= np.array([25, 26, 34]) * (1 - 1e-9))
     assert np.all(np.array(found) <= [28, 29, 40])

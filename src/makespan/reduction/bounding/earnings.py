@@ -4,11 +4,14 @@ Every machine pays a price for each segment that it gets, and every port takes o
 that it is busy. Who has a segment waits, or sends a copy: then two can send on, the sender when its
 port is free again and the taker when the copy is there. So what can be earned from a machine and a
 moment on follows from what can be earned later (Bellman's recursion, in time instead of groups).
+Nobody sends at once back to whom it has a segment from, nor twice in a row to the same machine: the
+best way on that begins with another taker is kept, too.
 
 Sources: Ford and Fulkerson 1958, "Constructing maximal dynamic flows from static flows", networks
-over time; Held and Karp 1971, "The traveling-salesman problem and minimum spanning trees: part II",
-prices of what each must be in a tree once; Polyak 1969, "Minimization of unsmooth functionals", the
-length of a step; Barahona and Anbil 2000, "The volume algorithm", steps by averages of solutions.
+over time; Christofides, Mingozzi and Toth 1981, no way back at once; Held and Karp 1971, "The
+traveling-salesman problem and minimum spanning trees: part II", prices of what must be in a tree
+once; Polyak 1969, "Minimization of unsmooth functionals", the length of a step; Barahona and Anbil
+2000, "The volume algorithm", steps by averages of solutions.
 """
 
 import numpy as np
