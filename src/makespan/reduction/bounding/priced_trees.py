@@ -32,7 +32,7 @@ from makespan.reduction.model import Bools
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import tables_of
 
-MOMENTS = 160  # into which the known bound is divided at most
+MOMENTS, LONGEST = 160, 320  # into which the known bound is divided, and those looked at, at most
 STEPS, STEPS_ALONE = 40_000_000, 30_000_000  # of the loop: a tenth of a second for 10 million
 TRIES, TRIES_ALONE = 1_500, 80  # in a row for one end
 FEWEST = 300  # changes of prices; fewer prove nothing
@@ -135,13 +135,15 @@ class _Search:
         """Return how long one segment takes at least from each machine to all others."""
         size, left = float(self.problem.sizes.min()), STEPS_ALONE
         known = one_segment(self.problem, size, back=back, quick=False) / self.moment
-        least = np.maximum(np.floor(known * (1 - ROUNDING) + ROUNDING), 1).astype(np.int64)
+        known = np.floor(np.clip(known * (1 - ROUNDING) + ROUNDING, 1, LONGEST))
+        least = known.astype(np.int64)
         cover = np.ones((1, self.count))
         for machine in np.argsort(least, kind="stable").tolist():
             wanted = np.ones((1, self.count))
             wanted[0, machine], cover[0, machine] = 0.0, -1.0
-            while left > 0:
-                before, horizon = int(least[machine]), int(least.max()) + 1
+            while left > 0 and least[machine] < LONGEST:
+                before = int(least[machine])
+                horizon = min(int(least.max()), 2 * before) + 1
                 starts = np.array([[machine, horizon - before]])
                 prices = np.zeros((2, self.count, horizon))
                 self._price(
@@ -156,6 +158,8 @@ class _Search:
 
     def _proved(self, horizon: int, wanted: Floats, starts: Integers, window: Integers) -> int:
         """Return the first end that can't be excluded, from a bound on."""
+        if horizon > LONGEST:
+            return horizon
         halves, left = [half._replace(period=half.lasts) for half in self.halves], STEPS
         lasts = np.where(self.halves[0].lasts > 0, self.halves[0].lasts, np.inf)
         each = np.array([SHARE / lasts.min(axis=axis) for axis in (1, 0)])
