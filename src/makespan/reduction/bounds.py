@@ -33,6 +33,7 @@ from makespan.reduction.bounding.late_entries import late_entries
 from makespan.reduction.bounding.one_segment import last_begun, one_segment
 from makespan.reduction.bounding.open_count import least_between, open_count
 from makespan.reduction.bounding.packing import packing, spans, spans_both_ways
+from makespan.reduction.bounding.priced_trees import priced_trees
 from makespan.reduction.problem import ROOT, Collective, Reduction
 
 FEW_MACHINES = 200
@@ -62,6 +63,8 @@ SOURCES = {
     "Edmonds 1973, Beaumont, Legrand, Marchal and Robert 2005",
     "flows": "what goes from one machine to one other, over ports and shared links; a linear "
     "programme; Legrand, Marchal and Robert 2005",
+    "priced trees": "no prices of machines and ports let segments earn more than both are worth; "
+    "Held and Karp 1971, over time as in Ford and Fulkerson 1958",
     "one segment": "the least time of one segment from or to each machine, over all groups; of an "
     "all-reduce there and back, else after the others have passed the root; Bellman's recursion",
     "path": "the largest segment's way between the root and the machine farthest from it",
@@ -101,6 +104,8 @@ def _counted(problem: Reduction) -> dict[str, float]:
         values["packing"] = 0.0 if packed is None else packed.least
     if problem.times is None and goes_straight(problem):
         values["flows"] = flows(problem)
+    if problem.times is None:
+        values["priced trees"] = priced_trees(problem, max(values.values()))
     return values
 
 

@@ -79,3 +79,39 @@ def test_plans_of_other_methods_are_shortened() -> None:
     straight = makespan.solve(problem, method="direct")
     found = makespan.solve(problem, method="critical-path", runs=3)
     assert found.makespan < straight.makespan
+
+
+@pytest.mark.parametrize("seed", few(60, 6))
+def test_a_reduction_ends_no_later_than_the_broadcast_that_it_is_in_reversed_time(
+    seed: int,
+) -> None:
+    rng = np.random.default_rng([8, seed])
+    count = int(rng.integers(4, 8))
+    transfer = rng.integers(1, 5, (count, count)).astype(float)
+    ring = np.arange(count)
+    if seed % 3 == 0:
+        hole = rng.random((count, count)) < 0.3
+        hole[ring, ring - 1] = hole[ring - 1, ring] = False
+        transfer[hole] = np.inf
+    segments = int(rng.integers(2, 5))
+    problem = makespan.Reduction(
+        machines=count,
+        segments=segments,
+        transfer=transfer,
+        latency=rng.integers(0, 3, (count, count)).astype(float),
+        reduce=rng.integers(0, (1, 8)[seed % 2], count, endpoint=True).astype(float),
+        segment_sizes=None if seed % 4 else [2.0] * segments,
+        collective=("reduce", "reduce-scatter")[seed % 5 == 4],
+    )
+    first = critical_path._first(problem, Control(rng=1)).schedule
+    assert first is not None
+    assert critical_path._is_a_broadcast(problem)
+    search = critical_path._reversed(problem, Control(rng=2))
+    search.take(Plan.of(problem, first), backward=True)
+    for tries in (0, 50, 200):
+        end = search.run(tries, 0.1) * critical_path.unit_of(problem)
+        schedule = search.plan.mirrored().schedule(problem)
+        assert not list(violations(problem, schedule))
+        assert schedule.makespan <= end * (1 + 1e-9)
+        if tries == 0 and not (problem.reduces[:, None] > problem.transfers.T).any():
+            assert end <= first.makespan * (1 + 1e-9)

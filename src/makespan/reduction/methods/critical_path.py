@@ -45,11 +45,14 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
     known = control.known_or(lambda: _first(problem, control))
     lower_bound = best_bound(problem)
     least = lower_bound * (1 + 1e-12) / unit_of(problem)
-    search = _shortening(problem, control)
-    search.take(Plan.of(problem, known), backward=False)
+    backward = _is_a_broadcast(problem)
+    search = (_reversed if backward else _shortening)(problem, control)
+    search.take(Plan.of(problem, known), backward=backward)
     rows = max(1, len(search.plan.rows))
     more_comes = is_tried(problem, BY_CP_SAT)
     best = search.run(0)
+    if known.makespan <= lower_bound * (1 + 1e-12):
+        runs = 0
     annealed, one_way = is_tried(problem, ANNEALED), problem.statement.one_way
     proved = one_way and (rows < FEW or problem.links is not None)
     share = SHARE_ANNEALED if annealed and not proved else SHARE
@@ -67,7 +70,8 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
                 before, grain = best, int(problem.unit is not None)
                 best = anneal(search, changing, best, least, grain, tries)
                 search.stale = 0 if best < before else search.stale + (not one_way)
-    schedule = search.plan.schedule(problem) if best < np.inf else known
+    plan = search.plan.mirrored() if backward else search.plan
+    schedule = plan.schedule(problem) if best < np.inf else known
     schedule = min(known, schedule, key=lambda each: each.makespan)
     return finished(problem, control, schedule, lower_bound)
 
@@ -99,3 +103,28 @@ def _shortening(problem: Reduction, control: Control) -> Shortening:
     ways = *map(np.ascontiguousarray, (*ends, shared)), np.ascontiguousarray(ahead, latency.dtype)
     last = float(transfer.max() * size.max())
     return Shortening((latency, transfer, reduce, size), holds, ways, last, control)
+
+
+def _is_a_broadcast(problem: Reduction) -> bool:
+    """Whether a problem is annealed as the broadcast that it is in reversed time."""
+    sizes, statement = problem.sizes, problem.statement
+    reversible = statement.combining and statement.one_way and sizes.min() == sizes.max()
+    return bool(reversible) and is_tried(problem, ANNEALED)
+
+
+def _reversed(problem: Reduction, control: Control) -> Shortening:
+    """Return the search of a reduction as a broadcast in reversed time.
+
+    More arrives late then if a plan is to end sooner: all that the last copies bring, and not a few
+    parts at the root. What a giver prepares delays its copy; where that takes longer than to send,
+    it holds the ports for as long, so that no plan of parts ends later than that of copies.
+    """
+    search = _shortening(problem, control)
+    latency, transfer, reduce, size, *_, exits, entries, shared, ahead = search.given
+    work = np.broadcast_to(reduce[:, None], transfer.shape)
+    sent, lasts = transfer.T, np.where(transfer.T < 0, transfer.T, np.maximum(transfer.T, work))
+    before = latency.T + ((work + sent - lasts) * size[0]).astype(latency.dtype)
+    holds, _ = problem.statement.copied
+    costs = map(np.ascontiguousarray, (before, lasts, 0 * reduce, size))
+    ways = exits, entries, shared, ahead
+    return Shortening(tuple(costs), np.where(holds, 2, 1), ways, search.last, control)
