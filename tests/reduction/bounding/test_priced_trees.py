@@ -9,8 +9,7 @@ import pytest
 
 from makespan import Interconnect, Reduction, solve
 from makespan.core.numeric.jit import always
-from makespan.reduction.bounding.earnings import SURE, price
-from makespan.reduction.bounding.priced_trees import MOMENTS, priced_trees
+from makespan.reduction.bounding.priced_trees import MOMENTS, SURE, price, priced_trees
 from makespan.reduction.bounds import bounds
 from tests.oracles.reduction_optimum import optimum
 from tests.thorough import few
