@@ -42,6 +42,7 @@ def shortest_paths(
     claim_sends(problem)
     holds, lacks = problem.statement.copied
     costs = broadcast_of(problem).over(len(problem.machines))
+    begun = control.elapsed
     copies, arrival = quickest_ways(problem, costs, holds, lacks)
     # a holder releases its segments one after another
     giver = holds.argmax(axis=0)
@@ -51,13 +52,17 @@ def shortest_paths(
     turn[order] = rank * float(np.max(costs.transfer * np.max(costs.size), initial=0))
     rows = np.argsort(arrival + turn[copies[:, 2]], kind="stable")
     best = schedule_from_copies(problem, copies[rows])
+    once = control.elapsed - begun  # about what another run takes, which can't be stopped
     lower_bound = best_bound(problem)
     if restarts is None:
         restarts = RESTARTS if 0 < problem.items * len(holds) <= MOST_RUN_AGAIN else 0
     rng = np.random.default_rng(control.rng.integers(2**31))
     with control.sharing(SHARE):
         for run in range(restarts):
+            left = control.remaining
             if best.makespan <= lower_bound * (1 + 1e-12) or control.expired():
+                break
+            if left is not None and left < once:
                 break
             copies, arrival = quickest_ways(problem, costs, holds, lacks, rng)
             rows = np.argsort(arrival, kind="stable") if run % 2 else np.arange(len(copies))
