@@ -61,7 +61,7 @@ MAKERS: dict[str, tuple[str, Callable[[], Problem]]] = {
     "cholesky-6-ccr-5": (OF_CHOLESKY, lambda: cholesky(5.0)),
     "all-reduce-6": (OF_COLLECTIVES, lambda: collective("all-reduce", 6)),
     "reduce-10": (OF_COLLECTIVES, lambda: collective("reduce", 10)),
-    "broadcast-8": (OF_COLLECTIVES, lambda: collective("broadcast", 8)),
+    "broadcast-12": (OF_COLLECTIVES, lambda: collective("broadcast", 12)),
 }
 
 

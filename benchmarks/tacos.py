@@ -53,9 +53,9 @@ def compiled(folder: Path) -> Path:
     source, program = folder / "all_gather.cpp", folder / "all_gather"
     source.write_text(PROGRAM)
     parts = sorted(folder.glob("src/*/*.cpp"))
-    include = ["-I", folder / "include", "-I", folder / "include" / "tacos"]
-    command = ["g++", "-O3", "-DNDEBUG", "-std=c++17", *include, source, *parts, "-o", program]
-    subprocess.run(command, check=True)
+    headers = [f"-I{folder / each}" for each in ("include", "include/tacos")]
+    command = ["g++", "-O3", "-DNDEBUG", "-std=c++17", *headers, *map(str, [source, *parts])]
+    subprocess.run([*command, "-o", str(program)], check=True)
     return program
 
 
