@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from makespan import Interconnect, Reduction, solve
-from makespan.core.numeric.jit import always
+from makespan.core.numeric.jit import always, compiles
 from makespan.reduction.bounding.priced_trees import MOMENTS, SURE, price, priced_trees
 from makespan.reduction.bounds import bounds
 from tests.oracles.reduction_optimum import optimum
 from tests.thorough import few
 
 COLLECTIVES = "reduce", "broadcast", "all-reduce"
+pytestmark = pytest.mark.skipif(not compiles(), reason="as plain Python it would take minutes")
 
 
 def table(collective: Any, seed: int, machines: int, segments: int) -> Reduction:

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers, readonly
-from makespan.core.numeric.jit import loop, part
+from makespan.core.numeric.jit import compiles, loop, part
 from makespan.reduction.bounding.growth import ROUNDING
 from makespan.reduction.bounding.one_segment import one_segment
 from makespan.reduction.bounding.packing import spans, spans_both_ways
@@ -320,7 +320,7 @@ def priced_trees(problem: Reduction, known: float) -> float:
     once = len(halves) * machines**2 * known / moment
     if any((half.lasts <= 0).sum() > (~linked).sum() for half in halves):
         return 0.0
-    if once * FEWEST > STEPS or not price.pays(STEPS):
+    if once * FEWEST > STEPS or not (compiles() and price.pays(STEPS)):
         return 0.0
     search = _Search(problem, halves, moment)
     return (search.both_ways() if both else search.one_way()) * moment * (1 - ROUNDING)
