@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,19 @@ def test_machines_use_all_their_links_at_once(problem: Reduction, optimum: float
     result = makespan.solve(problem, time_limit=60.0)
     assert (result.makespan, result.status) == (optimum, "optimal")
     assert makespan.check(result).ok
+
+
+@pytest.mark.parametrize(("collective", "most"), [("all-gather", 62.0), ("reduce-scatter", 62.0)])
+def test_slow_links_take_what_quick_ones_would_bring_later(collective: Any, most: float) -> None:
+    """On a mesh ten times as slow down as across; what is sent as soon as can be takes 100."""
+    machines = [[f"M{6 * row + place + 1}" for place in range(6)] for row in range(6)]
+    links = [(one, other, 1.0) for row in machines for one, other in pairwise(row)]
+    links += [(*pair, 0.1) for rows in pairwise(machines) for pair in zip(*rows, strict=True)]
+    network = Interconnect(36, topology="links", links=links, ports="links")
+    problem = Reduction(network=network, segments=36, collective=collective)
+    result = makespan.solve(problem, method="rarest-first", restarts=1, rebuilds=0)
+    assert makespan.check(result).ok
+    assert 55.0 <= result.makespan <= most
 
 
 def test_a_link_takes_one_transfer_at_a_time_in_each_direction() -> None:

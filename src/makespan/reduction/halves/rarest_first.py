@@ -1,5 +1,6 @@
 """Rarest-first greedy with restarts and local search."""
 
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -201,6 +202,9 @@ def rarest_first(
     # a first plan may take all the time that is left; on links the patient rule is best (seed % 4)
     spreader.run(int(rng.integers(2**31)) | 2, STYLES[0])
     with control.sharing(BEFORE if more_comes else 1.0):
+        late = chosen_late(spreader, rng)
+        if late is not None:
+            spreader.run(int(rng.integers(2**31)), STYLES[0], late)
         for turn in range(1, max(1, restarts)):
             if spreader.end <= bound or control.expired():
                 break
@@ -223,6 +227,66 @@ def rarest_first(
     schedule = schedule_from_copies(problem, spreader.copies)
     schedule = min([schedule, *changes.best()], key=lambda plan: plan.makespan)
     return finished(problem, control, schedule, lower_bound, backwards=True)
+
+
+def chosen_late(spreader: Spreader, rng: np.random.Generator) -> Integers | None:
+    """Return copies, in the order of their starts, each chosen when it arrives; None for no plan.
+
+    For unlike links of which each has ports of its own. Who sends over a slow link what a quick one
+    could bring has used it for nothing. So a link that is free begins, and when that copy arrives,
+    it is one that its sender had at the beginning and its receiver still lacks, the rarest of them.
+
+    Complexity: O(m) a copy, for m segments. Source: Won et al. 2024, where the sender need not have
+    had it at the beginning, so that such plans can't always be carried out.
+    """
+    ways, takers = spreader.ways, spreader.lacks & ~spreader.holds
+    if ways.exits is None or ways.links or len(ways.transfer) < 2 or spreader.forwards:
+        return None
+    if ways.release.any() or ways.prepare.any() or ways.size.min() < ways.size.max():
+        return None
+    able = (ways.transfer > 0) & ~np.eye(len(takers), dtype=bool)
+    giver, taker = np.nonzero(able)
+    for table in (ways.exits, ways.entries):
+        if len(np.unique(table[able])) < len(giver):
+            return None
+    ends = giver.tolist(), taker.tolist()
+    lasts = (ways.transfer[able] * ways.size[0]).tolist()
+    until = (ways.latency[able] + ways.transfer[able] * ways.size[0]).tolist()
+    has, lacks = spreader.holds.copy(), takers.copy()  # (machine, segment)
+    since = np.where(has, 0.0, np.inf)
+    rare = has.sum(axis=0) + rng.random(takers.shape[1])
+    exits = [np.flatnonzero(giver == machine).tolist() for machine in range(len(takers))]
+    idle = set(range(len(giver)))
+    rows: list[tuple[float, int, int, int]] = []
+    events: list[tuple[float, bool, int, float]] = []  # when, whether a copy arrives, link, start
+    now, freed, came = 0.0, list(idle), list[tuple[int, int]]()
+    while lacks.any():
+        begun = [link for link in freed if (has[ends[0][link]] & lacks[ends[1][link]]).any()]
+        for machine, segment in came:
+            begun += [link for link in exits[machine] if lacks[ends[1][link], segment]]
+        for link in begun:
+            if link in idle:
+                idle.discard(link)
+                heappush(events, (now + until[link], True, link, now))
+                heappush(events, (now + lasts[link], False, link, now))
+        if not events or spreader.control.expired():
+            return None
+        now, freed, came = events[0][0], [], []
+        while events and events[0][0] == now:
+            _, arrives, link, start = heappop(events)
+            if not arrives:
+                idle.add(link)
+                freed.append(link)
+                continue
+            one, other = ends[0][link], ends[1][link]
+            found = ((since[one] <= start) & lacks[other]).nonzero()[0]
+            if len(found):
+                segment = int(found[rare[found].argmin()])
+                has[other, segment], lacks[other, segment], since[other, segment] = True, False, now
+                rare[segment] += 1
+                rows.append((start, one, other, segment))
+                came.append((other, segment))
+    return np.array(sorted(rows), dtype=np.float64)[:, 1:].astype(np.int64)
 
 
 class _Changes:
