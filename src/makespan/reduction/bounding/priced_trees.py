@@ -40,6 +40,7 @@ from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import tables_of
 
 MOMENTS, LONGEST = 160, 320  # into which the known bound is divided, and those looked at, at most
+NEVER = 2 * LONGEST  # moments that no send takes which counts
 STEPS, STEPS_ALONE = 40_000_000, 30_000_000  # of the loop: a tenth of a second for 10 million
 TRIES, TRIES_ALONE = 1_500, 80  # in a row for one end
 FEWEST = 300  # changes of prices; fewer prove nothing
@@ -341,8 +342,9 @@ def _halves(problem: Reduction, known: float, linked: Bools) -> tuple[list[_Half
         count = max(1, round(each / float(tables.unit)))
         moment = float(tables.unit * count)
         times = [table // count for table in times]
-    lag, lasts = (np.where(linked, table, 0).astype(np.int64) for table in times[:2])
-    work = times[2].astype(np.int64)
+    lag, lasts, work = (np.minimum(table, NEVER) for table in times)
+    lag, lasts = (np.where(linked, table, 0).astype(np.int64) for table in (lag, lasts))
+    work = work.astype(np.int64)
     copies = _Half(lag, lasts, lasts, np.zeros_like(work))
     # a unit that is slower than all ways makes the pace; one that is slower than some need not
     slow = work >= lasts.max(axis=0)
