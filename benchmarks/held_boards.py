@@ -74,12 +74,16 @@ def made(name: str, seconds: float) -> None:
         print(f"{name}: solved")
         return
     folder.mkdir(parents=True)
-    best = lower_bound(problem)
-    bound: dict[str, Any] = {"about": about, "value": best.value, "proof": "bound"}
-    bound |= {"name": best.name, "source": best.source}
     save(problem, folder / PROBLEM)
     save(plan, folder / PLAN)
-    _kept(folder, bound, plan.lower_bound, seconds)
+    _kept(folder, _by_theorem(problem, about), plan.lower_bound, seconds)
+
+
+def _by_theorem(problem: Problem, about: str) -> dict[str, Any]:
+    """Return the best bound of a theorem, as a board holds it."""
+    best = lower_bound(problem)
+    named = {"name": best.name, "source": best.source}
+    return {"about": about, "value": best.value, "proof": "bound", **named}
 
 
 def _kept(folder: Path, bound: dict[str, Any], value: float | None, seconds: float) -> None:
@@ -93,7 +97,9 @@ def _kept(folder: Path, bound: dict[str, Any], value: float | None, seconds: flo
 def improved(board: Held, seconds: float) -> None:
     """Search on, and keep a better plan and a greater bound."""
     found = solve(board.problem, time_limit=seconds)
-    _kept(board.folder, board.bound, found.lower_bound, seconds)
+    bounds = board.bound, _by_theorem(board.problem, board.bound["about"])
+    best = max(bounds, key=lambda bound: bound["value"])  # the held one, if they are equal
+    _kept(board.folder, best, found.lower_bound, seconds)
     with TemporaryDirectory() as folder:
         save(found, Path(folder) / PLAN)
         try:

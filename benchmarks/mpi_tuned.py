@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -184,16 +184,26 @@ def write(results: dict[str, Any]) -> None:
     table.write()
 
 
-if __name__ == "__main__":
+def command(
+    networks: Iterable[str],
+    inside: Callable[[str, list[int]], None],
+    measured: Callable[[str], dict[str, Any]],
+    write: Callable[[dict[str, Any]], None],
+) -> None:
+    """Be a rank, or measure the networks that are named and write the table once all are there."""
     if sys.argv[1] in ("library", "tuned"):
         inside(sys.argv[1], [int(times) for times in sys.argv[2:]])
-    elif not possible():
+        return
+    if not possible():
         sys.exit("needs root, ip and tc")
-    else:
-        file = Path(sys.argv[1])
-        results = json.loads(file.read_text()) if file.exists() else {}
-        for name in sys.argv[2:] or NETWORKS:
-            results[name] = measured(name)
-            file.write_text(json.dumps(results))
-        if set(results) == set(NETWORKS):
-            write({name: results[name] for name in NETWORKS})
+    file, known = Path(sys.argv[1]), list(networks)
+    results = json.loads(file.read_text()) if file.exists() else {}
+    for name in sys.argv[2:] or known:
+        results[name] = measured(name)
+        file.write_text(json.dumps(results))
+    if set(results) == set(known):
+        write({name: results[name] for name in known})
+
+
+if __name__ == "__main__":
+    command(NETWORKS, inside, measured, write)

@@ -9,15 +9,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from benchmarks.mpi_tuned import NETWORKS as ALL, launcher
+from benchmarks.mpi_tuned import NETWORKS as ALL, command, launcher
 from benchmarks.table import Table
-from tests.execute.namespaces import possible
 
 NETWORKS = {name: order for name, order in ALL.items() if order is not None}
 COLLECTIVES = ("gather", "scatter", "all-gather", "reduce-scatter", "all-to-all")
@@ -152,15 +150,4 @@ def write(results: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] in ("library", "tuned"):
-        inside(sys.argv[1], [int(times) for times in sys.argv[2:]])
-    elif not possible():
-        sys.exit("needs root, ip and tc")
-    else:
-        file = Path(sys.argv[1])
-        results = json.loads(file.read_text()) if file.exists() else {}
-        for name in sys.argv[2:] or NETWORKS:
-            results[name] = measured(name)
-            file.write_text(json.dumps(results))
-        if set(results) == set(NETWORKS):
-            write({name: results[name] for name in NETWORKS})
+    command(NETWORKS, inside, measured, write)

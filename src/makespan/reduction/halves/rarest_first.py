@@ -202,7 +202,7 @@ def rarest_first(
     # a first plan may take all the time that is left; on links the patient rule is best (seed % 4)
     spreader.run(int(rng.integers(2**31)) | 2, STYLES[0])
     with control.sharing(BEFORE if more_comes else 1.0):
-        late = chosen_late(spreader, rng)
+        late = chosen_late(spreader, rng) if spreader.end > bound else None
         if late is not None:
             spreader.run(int(rng.integers(2**31)), STYLES[0], late)
         for turn in range(1, max(1, restarts)):
@@ -239,12 +239,12 @@ def chosen_late(spreader: Spreader, rng: np.random.Generator) -> Integers | None
     Complexity: O(m) a copy, for m segments. Source: Won et al. 2024, where the sender need not have
     had it at the beginning, so that such plans can't always be carried out.
     """
-    ways, takers = spreader.ways, spreader.lacks & ~spreader.holds
+    ways, lacks = spreader.ways, spreader.lacks & ~spreader.holds  # (machine, segment)
     if ways.exits is None or ways.links or len(ways.transfer) < 2 or spreader.forwards:
         return None
     if ways.release.any() or ways.prepare.any() or ways.size.min() < ways.size.max():
         return None
-    able = (ways.transfer > 0) & ~np.eye(len(takers), dtype=bool)
+    able = (ways.transfer > 0) & ~np.eye(len(lacks), dtype=bool)
     giver, taker = np.nonzero(able)
     for table in (ways.exits, ways.entries):
         if len(np.unique(table[able])) < len(giver):
@@ -252,10 +252,10 @@ def chosen_late(spreader: Spreader, rng: np.random.Generator) -> Integers | None
     ends = giver.tolist(), taker.tolist()
     lasts = (ways.transfer[able] * ways.size[0]).tolist()
     until = (ways.latency[able] + ways.transfer[able] * ways.size[0]).tolist()
-    has, lacks = spreader.holds.copy(), takers.copy()  # (machine, segment)
-    since = np.where(has, 0.0, np.inf)
-    rare = has.sum(axis=0) + rng.random(takers.shape[1])
-    exits = [np.flatnonzero(giver == machine).tolist() for machine in range(len(takers))]
+    has = spreader.holds.copy()
+    since = np.where(has, 0.0, np.inf)  # from when on; to ask this whether it has one takes longer
+    rare = has.sum(axis=0) + rng.random(lacks.shape[1])
+    exits = [np.flatnonzero(giver == machine).tolist() for machine in range(len(lacks))]
     idle = set(range(len(giver)))
     rows: list[tuple[float, int, int, int]] = []
     events: list[tuple[float, bool, int, float]] = []  # when, whether a copy arrives, link, start
@@ -286,7 +286,7 @@ def chosen_late(spreader: Spreader, rng: np.random.Generator) -> Integers | None
                 rare[segment] += 1
                 rows.append((start, one, other, segment))
                 came.append((other, segment))
-    return np.array(sorted(rows), dtype=np.float64)[:, 1:].astype(np.int64)
+    return np.array([copy for _, *copy in sorted(rows)], dtype=np.int64)
 
 
 class _Changes:

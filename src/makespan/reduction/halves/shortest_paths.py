@@ -60,9 +60,8 @@ def shortest_paths(
     with control.sharing(SHARE):
         for run in range(restarts):
             left = control.remaining
-            if best.makespan <= lower_bound * (1 + 1e-12) or control.expired():
-                break
-            if left is not None and left < once:
+            late = control.expired() or (left is not None and left < once)
+            if late or best.makespan <= lower_bound * (1 + 1e-12):
                 break
             copies, arrival = quickest_ways(problem, costs, holds, lacks, rng)
             rows = np.argsort(arrival, kind="stable") if run % 2 else np.arange(len(copies))
