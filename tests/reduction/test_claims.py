@@ -387,6 +387,23 @@ def test_sends_that_take_no_time_go_first() -> None:
     assert (result.status, result.makespan) == ("optimal", 23.0)
 
 
+def test_an_all_to_all_of_hundreds_of_machines() -> None:
+    """512 have 262,144 segments, and each is sent once; twice as many machines are refused."""
+    problem = Reduction(machines=512, segments=512, collective="all-to-all", transfer=1.0)
+    assert problem.items == 512**2
+    with pytest.raises(makespan.ProblemError, match="segments: 1024 of each machine are too many"):
+        Reduction(machines=1024, segments=1024, collective="all-to-all", transfer=1.0)
+
+
+@pytest.mark.thorough
+def test_all_to_alls_are_planned_in_tables_of_what_is_sent() -> None:
+    """Plans of 160 machines, most of whose pairs of machine and segment send nothing."""
+    times = np.random.default_rng(1).integers(1, 9, (160, 160)).astype(float)
+    problem = Reduction(machines=160, segments=160, collective="all-to-all", transfer=times)
+    found = makespan.solve(problem, method="direct")
+    assert found.makespan >= found.lower_bound
+
+
 @pytest.mark.parametrize("segments", [2, 5, 6, 10])
 def test_no_plan_of_eight_machines_ends_before_they_can_double(segments: int) -> None:
     """With no round to spare, whatever the delay between rounds."""

@@ -87,10 +87,8 @@ def _counted(problem: Reduction) -> dict[str, float]:
         values = _one_way(problem, problem.sizes, problem.collective)
     elif problem.statement.one_way:
         values = dealt(problem, *problem.statement.copied, back=problem.statement.combining)
-    else:  # a part is combined with some other, and what is complete copied to some machine
-        before, after, _ = problem.statement
-        there = dealt(problem, np.zeros_like(before), before & ~after, back=True)
-        values = {name: there[name] for name in ("ports", "path")}
+    else:
+        values = _in_groups(problem)
     if problem.ports is not None:  # the others count what one port a machine can do
         values = {name: values[name] for name in ("path", "one segment") if name in values}
     if problem.links is not None or problem.shared is not None or problem.ports is not None:
@@ -192,6 +190,44 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
     values["completions"] = least_seconds(machines, problem.items, times, known) * (
         1 - growth.ROUNDING
     )
+    return values
+
+
+def _in_groups(problem: Reduction) -> dict[str, float]:
+    """Return the bounds where each segment is combined, and then copied, among some machines.
+
+    Who has a part gives it, or what is complete; who must get a segment takes it, or parts of it.
+    """
+    before, after, _ = problem.statement
+    sizes, machines = problem.sizes, len(problem.machines)
+    parts, wanted = before.sum(axis=0), after.sum(axis=0)
+    gives = before & (wanted > after) & (wanted > 0)
+    takes = after & (parts > before)
+    sends = np.maximum(parts + wanted - 2, 0) * (wanted > 0)
+    if not sends.any():
+        return {"ports": 0.0}
+    latency, transfer = problem.latencies, problem.transfers
+    apart, busy = ~np.eye(machines, dtype=bool), [0.0]
+    for axis, due in ((1, gives), (0, takes)):
+        some, (lasts, lag) = due.any(axis=1), (
+            np.min(table, axis=axis, where=apart, initial=np.inf) for table in (transfer, latency)
+        )
+        busy += ((due @ sizes)[some] * lasts[some] + lag[some]).tolist()
+    lag, lasts = (least_between(table) for table in (problem.latency, problem.transfer))
+    busy.append(float(sends @ sizes) * lasts / machines + lag)  # of all ports in the mean
+    values = {"ports": max(busy) * (1 - growth.ROUNDING), "growth": 0.0}
+    for some, many in np.unique(np.stack([parts, wanted])[:, sends > 0], axis=1).T.tolist():
+        grown = 0.0
+        for half, count in (("reduce", some), ("broadcast", many)):
+            length, period, *_, unit = _Least.of(problem, sizes[[sizes.argmin()]], half).in_units()
+            grown += float(growth.arrivals(max(count, 1), length, period, length)[-1] * unit)
+        values["growth"] = max(values["growth"], grown)
+    if problem.times is None and machines <= FEW_MACHINES and before.size <= FEW_PATHS:
+        ways = distances(problem, float(sizes.min()), back=False, combining=False)
+        pairs = before[:, sends > 0].astype(float) @ after[:, sends > 0].T > 0
+        found = ways[pairs & np.isfinite(ways)]
+        values["path"] = float(found.max(initial=0.0)) * (1 - growth.ROUNDING)
+        values["cuts"] = cuts(problem)
     return values
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
-from makespan.core.numeric.sorting import inverse
+from makespan.core.numeric.sorting import as_places, inverse
 from makespan.core.schedule import Schedule
 from makespan.core.simulation import Replay
 from makespan.reduction.problem import Reduction
@@ -202,10 +202,12 @@ def _predecessors(
     machines = int(max(sends.sender.max(initial=0), sends.receiver.max(initial=0))) + 1
     ports = int(max(exits.max(initial=0), entries.max(initial=0))) + 1
     segments = int(sends.segment.max(initial=0)) + 1
-    last = np.full((3, ports), -1), np.full((2, machines * segments), -1)
+    holders = (end * segments + sends.segment for end in (sends.sender, sends.receiver))
+    known, ends = as_places(machines * segments, *holders)
+    last = np.full((3, ports), -1), np.full((2, len(known)), -1)
     found = *np.full((4, count), -1), np.full(0 if problem.ports is None else count, -1)
-    ends = sends.sender, sends.receiver, sends.segment, sends.final.view(np.int8)
-    find_before.run(count, (exits, entries, *ends, arrivals), (*last, *found), (segments,))
+    given = exits, entries, *ends, sends.final.view(np.int8), arrivals
+    find_before.run(count, given, (*last, *found))
     sharing, column = _before_on_links(costs, entering)
     return Before(found[0], found[1], found[2], found[3], sharing, column, found[4])
 
@@ -226,18 +228,17 @@ def _before_on_links(costs: SendCosts, entering: Any) -> tuple[Integers, Integer
 
 @loop(pays_from=2_000)
 def find_before(  # type: ignore[no-untyped-def]
-    exits, entries, sender, receiver, segment, final, arrivals, last_on_port, last_bringing,
-    sending, receiving, combining, bringing, earlier,
-    segments,
+    exits, entries, giving, taking, final, arrivals, last_on_port, last_bringing, sending,
+    receiving, combining, bringing, earlier,
 ):  # fmt: skip
     """Fill in :class:`Before`, going through the rows and then through the arrivals in order.
 
-    ``exits`` and ``entries`` are the ports of the rows. ``last_on_port`` and ``last_bringing`` hold
-    the last row seen on each, and the last arrival of each segment at each machine: of a
-    contribution, and of what is complete.
+    ``exits`` and ``entries`` are the ports of the rows, ``giving`` and ``taking`` the numbers of
+    machine and segment at their ends. ``last_on_port`` and ``last_bringing`` hold the last row seen
+    on each port, and the last arrival of each number: of a contribution, and of what is complete.
     """
     sent, taken, combined = last_on_port[0], last_on_port[1], last_on_port[2]
-    for row in range(len(sender)):
+    for row in range(len(giving)):
         sending[row] = sent[exits[row]]
         sent[exits[row]] = row
     for row in arrivals:
@@ -247,12 +248,12 @@ def find_before(  # type: ignore[no-untyped-def]
         if final[row] == 0:
             combining[row] = combined[port]
             combined[port] = row
-        place = receiver[row] * segments + segment[row]
+        place = taking[row]
         if len(earlier) > 0:
             earlier[row] = last_bringing[final[row]][place]
         last_bringing[final[row]][place] = row
-    for row in range(len(sender)):
-        place = sender[row] * segments + segment[row]
+    for row in range(len(giving)):
+        place = giving[row]
         complete = 1 if final[row] != 0 and last_bringing[1][place] >= 0 else 0
         bringing[row] = last_bringing[complete][place]
 

@@ -11,6 +11,7 @@ from makespan.core.numeric.arrays import Integers, readonly
 from makespan.core.numeric.jit import loop
 
 MANY = 10_000  # values from which packing them with their indices pays
+SPARSE = 8  # times as many as occur, from which on places in a table would mostly be empty
 SHIFTS = 4  # for each value, after which insertion sort gives up
 
 
@@ -121,6 +122,23 @@ def _bits(values: NDArray[Any]) -> tuple[NDArray[np.uint64], int]:
     empty = (used & -used).bit_length() - 1 if used else 0
     raised >>= np.uint64(empty)
     return raised, used.bit_length() - empty
+
+
+def as_places(size: int, *keys: Integers) -> tuple[Integers, list[Integers]]:
+    """Return rising keys, and where in them each key of the columns is.
+
+    These are all below ``size`` or, where few of them occur, those that do, so that a table of what
+    is known of each isn't much longer than the columns. Complexity: O(size), or that of sorting.
+
+    >>> known, (one, other) = as_places(10**9, np.array([7, 1]), np.array([10**8, 7]))
+    >>> known.tolist(), one.tolist(), other.tolist()
+    ([1, 7, 100000000], [1, 0], [2, 1])
+    """
+    count = sum(map(len, keys))
+    if size <= SPARSE * max(count, MANY):
+        return np.arange(size), [*keys]
+    known, places = np.unique(np.concatenate(keys), return_inverse=True)
+    return known, np.split(places.ravel(), np.cumsum([len(each) for each in keys])[:-1])
 
 
 def inverse(order: Integers) -> Integers:

@@ -123,6 +123,7 @@ def _cycle_of(parents: Sequence[int]) -> tuple[int, ...]:
 MAX_MACHINES = 100_000
 MAX_SEGMENTS = 10_000_000
 MAX_SENDS = 50_000_000
+MAX_PAIRS = 200_000_000  # of a machine and a segment, each of which takes a few bytes
 ORDERS = ("free", "greedy", "backfilling")
 COLLECTIVES = get_args(Collective)
 COUNTED = ("reduce", "broadcast", "all-reduce")
@@ -230,9 +231,13 @@ class Validation:
             return "auto"
         count = self._count("segments", segments, SEGMENTS)
         machines = len(self.fields["machines"])
-        own = machines if self.fields["collective"] == "all-to-all" else 1
-        if not self.mistakes and count * machines * own > MAX_SENDS:
+        if self.mistakes:
+            return count
+        if count * machines > MAX_SENDS:
             self.mistakes.add("segments", f"{count} are too many; {MAX_SENDS} sends at most")
+        elif self.fields["collective"] == "all-to-all" and count * machines**2 > MAX_PAIRS:
+            text = f"{count} of each machine are too many; {MAX_PAIRS // machines**2} at most"
+            self.mistakes.add("segments", f"{text} of {machines} machines")
         return count
 
     def _ends(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.numeric.sorting import grouped, sorted_by
+from makespan.core.numeric.sorting import as_places, grouped, sorted_by
 from makespan.core.report import Violation, broken
 from makespan.core.schedule import Activity, Schedule
 from makespan.reduction.problem import Reduction, segment_name
@@ -163,16 +163,17 @@ def _trees(plan: Plan) -> Iterator[Violation]:
         rows = plan.sends[plan.final == last]
         if not len(rows):
             continue
-        own = np.arange(len(problem.machines))[:, None]
-        up = np.repeat(own, problem.items, axis=1)
-        up[child[rows], schedule.item[rows]] = parent[rows]
+        held = (end[rows] * problem.items + schedule.item[rows] for end in (child, parent))
+        known, (lower, upper) = as_places(plan.sources.size, *held)
+        up = np.arange(len(known))
+        up[lower] = upper
         for _ in range(len(problem.machines).bit_length()):
-            up = np.take_along_axis(up, up, axis=0)
-        moved = np.zeros(up.shape, dtype=bool)
-        moved[child[rows], schedule.item[rows]] = True
-        ends = np.take_along_axis(plan.sources, up, axis=0)
-        for segment in np.flatnonzero((moved & ~ends).any(axis=0))[:SHOWN].tolist():
-            stray = int(np.flatnonzero((moved & ~ends)[:, segment])[0])
+            up = up[up]
+        moved = np.zeros(len(known), dtype=bool)
+        moved[lower] = True
+        strays, segments = np.divmod(known[moved & ~plan.sources.ravel()[known[up]]], problem.items)
+        for segment in np.unique(segments)[:SHOWN].tolist():
+            stray = int(strays[segments == segment][0])
             text = (
                 f"{segment_name(segment)} of {plan.who(stray)} goes round in a cycle, or "
                 "comes from or goes to a machine that has nothing to do with it"
@@ -255,13 +256,16 @@ def _clashes(
 def readiness(plan: Plan) -> Iterator[Violation]:
     """A machine sends a segment after combining all it received for it, or after receiving it."""
     problem, schedule, sends = plan.problem, plan.schedule, plan.sends
-    shape = (len(problem.machines), len(problem.sizes))
-    ready = np.zeros((2, *shape))
-    done = schedule.end[plan.reductions]
-    np.maximum.at(ready, (plan.final.astype(int), schedule.peer[sends], schedule.item[sends]), done)
+    done, cells = schedule.end[plan.reductions], plan.sources.size
     own = plan.sources[schedule.machine[sends], schedule.item[sends]]
-    stage = (plan.final & ~own).astype(int)
-    excess = ready[stage, schedule.machine[sends], schedule.item[sends]] - schedule.start[sends]
+    gives, takes = (
+        stage * cells + end[sends] * problem.items + schedule.item[sends]
+        for stage, end in ((plan.final & ~own, schedule.machine), (plan.final, schedule.peer))
+    )
+    known, (given, taken) = as_places(2 * cells, gives, takes)
+    ready = np.zeros(len(known))
+    np.maximum.at(ready, taken, done)
+    excess = ready[given] - schedule.start[sends]
     for index in np.flatnonzero(excess > plan.tolerance)[:SHOWN].tolist():
         row = int(sends[index])
         begin = float(schedule.start[row])

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from makespan.core.cached import cached_property
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
-from makespan.core.numeric.sorting import sorted_by
+from makespan.core.numeric.sorting import as_places, sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.reduction.problem import Reduction, segment_name
 
@@ -54,8 +54,11 @@ class Plan:
 
     def _counted(self, machine: Integers, rows: Integers) -> Integers:
         shape = len(self.problem.machines), self.problem.items
-        place = machine[rows] * shape[1] + self.schedule.item[rows]
-        return np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape)
+        held = machine[rows] * shape[1] + self.schedule.item[rows]
+        known, (place,) = as_places(shape[0] * shape[1], held)
+        count = np.zeros(shape[0] * shape[1], dtype=np.int32)
+        count[known] = np.bincount(place, minlength=len(known))
+        return count.reshape(shape)
 
     @cached_property
     def sources(self) -> NDArray[np.bool_]:
