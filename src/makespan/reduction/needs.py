@@ -91,7 +91,9 @@ def _annealed(problem: Reduction) -> str | None:
     before, after, _ = problem.statement
     sets = problem.statement.copied if one_way(problem) else [before & after]
     few = sends_in(problem) * len(problem.machines) <= SENDS_IN_REACH
-    return None if few and problem.shared is None and np.any(sets, axis=0).all() else "they aren't"
+    concerned = np.any(sets, axis=0)
+    several = concerned.all() or (concerned.sum(axis=0) > 2).all()
+    return None if few and problem.shared is None and several else "they aren't"
 
 
 def at_most(most: int, what: str, count: Callable[[Reduction], int]) -> Need:
@@ -178,7 +180,7 @@ BY_DUE_DATES = Scope(
 ALONG_CRITICAL_PATH = Scope(FREE_PLAN, (UNEVEN_TIMES, at_most(SENDS_IN_REACH, "sends", sends_in)))
 ANNEALED = Scope(
     (*ALONG_CRITICAL_PATH.needs, ONE_PORT),
-    (UNEVEN_TIMES, Need("few segments that all have or get, no shared links", _annealed)),
+    (UNEVEN_TIMES, Need("few segments, each of all machines or of three, no shared links", _annealed)),
 )
 """Of those that sends are annealed of, which needs the time more than what is before it."""
 BY_CP_SAT = Scope(

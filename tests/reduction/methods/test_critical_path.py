@@ -115,3 +115,21 @@ def test_a_reduction_ends_no_later_than_the_broadcast_that_it_is_in_reversed_tim
         assert schedule.makespan <= end * (1 + 1e-9)
         if tries == 0 and not (problem.reduces[:, None] > problem.transfers.T).any():
             assert end <= first.makespan * (1 + 1e-9)
+
+
+@pytest.mark.thorough
+def test_groups_across_racks_are_annealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight machines of each of four groups, half in each rack: few segments pass between racks."""
+    monkeypatch.setattr(critical_path, "TIMED", 1_000_000)
+    groups = [[1 + first + 4 * each for each in range(8)] for first in range(4)]
+    rack = np.arange(32) // 16
+    problem = makespan.Reduction(
+        machines=32, segments=32, collective="custom",
+        before=[[group[each]] for group in groups for each in range(8)],
+        after=[group for group in groups for _ in range(8)],
+        transfer=np.where(rack[:, None] == rack, 1.0, 6.0),
+    )  # fmt: skip
+    assert is_tried(problem, ANNEALED)
+    first = makespan.solve(problem, method="rarest-first", restarts=20)
+    found = makespan.solve(problem, method="critical-path", runs=10)
+    assert found.makespan <= 0.85 * first.makespan
