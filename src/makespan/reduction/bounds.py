@@ -209,16 +209,19 @@ def _in_groups(problem: Reduction) -> dict[str, float]:
     latency, transfer = problem.latencies, problem.transfers
     apart, busy = ~np.eye(machines, dtype=bool), [0.0]
     for axis, due in ((1, gives), (0, takes)):
-        some, (lasts, lag) = due.any(axis=1), (
-            np.min(table, axis=axis, where=apart, initial=np.inf) for table in (transfer, latency)
+        some = due.any(axis=1)
+        lasts, lag = (
+            np.min(table, axis=axis, where=apart, initial=np.inf)[some]
+            for table in (transfer, latency)
         )
-        busy += ((due @ sizes)[some] * lasts[some] + lag[some]).tolist()
-    lag, lasts = (least_between(table) for table in (problem.latency, problem.transfer))
-    busy.append(float(sends @ sizes) * lasts / machines + lag)  # of all ports in the mean
+        busy += (due[some] @ sizes * lasts + lag).tolist()
+    first, once = (least_between(table) for table in (problem.latency, problem.transfer))
+    busy.append(float(sends @ sizes) * once / machines + first)  # of all ports in the mean
     values = {"ports": max(busy) * (1 - growth.ROUNDING), "growth": 0.0}
     for some, many in np.unique(np.stack([parts, wanted])[:, sends > 0], axis=1).T.tolist():
         grown = 0.0
-        for half, count in (("reduce", some), ("broadcast", many)):
+        halves: tuple[tuple[Collective, int], ...] = ("reduce", some), ("broadcast", many)
+        for half, count in halves:
             length, period, *_, unit = _Least.of(problem, sizes[[sizes.argmin()]], half).in_units()
             grown += float(growth.arrivals(max(count, 1), length, period, length)[-1] * unit)
         values["growth"] = max(values["growth"], grown)

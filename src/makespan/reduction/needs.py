@@ -180,7 +180,7 @@ BY_DUE_DATES = Scope(
 ALONG_CRITICAL_PATH = Scope(FREE_PLAN, (UNEVEN_TIMES, at_most(SENDS_IN_REACH, "sends", sends_in)))
 ANNEALED = Scope(
     (*ALONG_CRITICAL_PATH.needs, ONE_PORT),
-    (UNEVEN_TIMES, Need("few segments, each of all machines or of three, no shared links", _annealed)),
+    (UNEVEN_TIMES, Need("few segments, each of all machines or three, no shared links", _annealed)),
 )
 """Of those that sends are annealed of, which needs the time more than what is before it."""
 BY_CP_SAT = Scope(

@@ -203,10 +203,10 @@ def _predecessors(
     ports = int(max(exits.max(initial=0), entries.max(initial=0))) + 1
     segments = int(sends.segment.max(initial=0)) + 1
     holders = (end * segments + sends.segment for end in (sends.sender, sends.receiver))
-    known, ends = as_places(machines * segments, *holders)
+    known, (giving, taking) = as_places(machines * segments, *holders)
     last = np.full((3, ports), -1), np.full((2, len(known)), -1)
     found = *np.full((4, count), -1), np.full(0 if problem.ports is None else count, -1)
-    given = exits, entries, *ends, sends.final.view(np.int8), arrivals
+    given = exits, entries, giving, taking, sends.final.view(np.int8), arrivals
     find_before.run(count, given, (*last, *found))
     sharing, column = _before_on_links(costs, entering)
     return Before(found[0], found[1], found[2], found[3], sharing, column, found[4])

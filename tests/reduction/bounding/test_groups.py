@@ -1,5 +1,7 @@
 """Bounds where groups of machines each combine and copy segments of their own."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from tests.thorough import few
 def in_groups(sizes: list[int], segments: int, **times: object) -> Reduction:
     """Return all-reduces of groups of so many machines each, of as many segments."""
     ends = np.cumsum([0, *sizes])
-    lists = [list(range(one + 1, other + 1)) for one, other in zip(ends, ends[1:], strict=False)]
+    lists = [list(range(one + 1, other + 1)) for one, other in pairwise(ends)]
     held = [each for each in lists for _ in range(segments)]
     return Reduction(
         machines=int(ends[-1]), segments=len(held), collective="custom", before=held, after=held,

@@ -103,7 +103,7 @@ def _incomplete(plan: Plan) -> Iterator[Violation]:
 
 
 def _times(
-    plan: Plan, count: Integers, rule: str, fewest: Any, most: Any, machine: Integers
+    plan: Plan, count: Any, rule: str, fewest: Any, most: Any, machine: Integers
 ) -> Iterator[Violation]:
     """Yield where a machine sends or receives a segment too rarely or too often."""
     rows = plan.sends[plan.final == (rule == "receives")]

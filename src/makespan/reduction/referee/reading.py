@@ -43,16 +43,16 @@ class Plan:
         return _is_final(self.problem, self.schedule, self.sends)
 
     @cached_property
-    def given(self) -> Integers:
+    def given(self) -> NDArray[np.int32]:
         """How often each machine (row) gives away its part of each segment (column)."""
         return self._counted(self.schedule.machine, self.sends[~self.final])
 
     @cached_property
-    def got(self) -> Integers:
+    def got(self) -> NDArray[np.int32]:
         """How often each machine (row) gets each segment (column) complete."""
         return self._counted(self.schedule.peer, self.sends[self.final])
 
-    def _counted(self, machine: Integers, rows: Integers) -> Integers:
+    def _counted(self, machine: Integers, rows: Integers) -> NDArray[np.int32]:
         shape = len(self.problem.machines), self.problem.items
         held = machine[rows] * shape[1] + self.schedule.item[rows]
         known, (place,) = as_places(shape[0] * shape[1], held)
