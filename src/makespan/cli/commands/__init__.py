@@ -2,6 +2,8 @@
 
 SHARED = {
     "about": ("help", "methods", "schema"),
+    "files": ("generate", "convert"),
     "lab": ("adversary", "board", "landscape", "report"),
+    "plans": ("check", "simulate", "plot"),
 }
 """The files that hold several commands, each called by its name and ``_command``."""
