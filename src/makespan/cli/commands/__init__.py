@@ -2,6 +2,7 @@
 
 SHARED = {
     "about": ("help", "methods", "schema"),
+    "engines": ("calibrate", "run"),
     "files": ("generate", "convert"),
     "lab": ("adversary", "board", "landscape", "report"),
     "plans": ("check", "simulate", "plot"),
