@@ -1,0 +1,179 @@
+"""Ways at prices of ports, and an open shop of the sends over them."""
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control, stoppable
+from makespan.core.numeric.arrays import Floats, readonly
+from makespan.core.registry import condition
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
+from makespan.core.system.memory import claim
+from makespan.reduction import needs
+from makespan.reduction.answer import finished
+from makespan.reduction.bounding import shortest
+from makespan.reduction.bounding.flows import goes_straight
+from makespan.reduction.bounds import best_bound
+from makespan.reduction.halves import planner
+from makespan.reduction.halves.closed_forms import direct
+from makespan.reduction.halves.shortest_paths import shortest_paths
+from makespan.reduction.heuristics.open_shop import dispatch, route
+from makespan.reduction.heuristics.symmetry import occupation_of, schedule_at
+from makespan.reduction.problem import Reduction
+from makespan.reduction.sends import claim_sends
+
+SHARE = 0.4  # of the time that is left, where other methods follow
+STEEP = (8.0, 8.0, 8.0, 16.0, 16.0, 32.0)  # exponents of prices, pass after pass
+RUNS, STALE = 2_000, 100  # runs, and those of no use after which it is given up
+MORE = 2  # ways of a segment beyond the fewest that lead to each machine
+SEARCHED = 30_000_000  # steps of a pass, about, that looks at all ways
+SPREAD = 0.2  # by which part work left counts more or less, at random
+WATCHED_FROM = 3_000_000  # steps
+
+
+@planner(
+    name="open-shop",
+    needs=(
+        condition(
+            "segments that one machine has, and one other gets", goes_straight, "they are not"
+        ),
+        *needs.FREE_PLAN,
+    ),
+    reach=(needs.UNEVEN_TIMES,),
+    complexity="O(n) for each segment a pass, and each send a run; n² in passes over few machines",
+    source="prices: Aspnes et al. 1997; order: Gonzalez and Sahni 1976, most work left first",
+)
+def open_shop(problem: Reduction, control: Control, *, runs: int | None = None) -> Solution:
+    """Lead segments around busy ports, at prices; whatever can start first does, as in open shops.
+
+    Then again at other prices, or with other weights of the work that is left.
+    """
+    claim_sends(problem)
+    lower_bound = best_bound(problem)
+    best = control.incumbent.schedule if control.incumbent else None
+    if best is None and direct.applies(problem):
+        best = direct(problem, control).schedule
+    if best is None or best.makespan > lower_bound * (1 + 1e-12):
+        shop = _Shop(problem, control)
+        with control.sharing(1.0 if control.incumbent is None else SHARE):
+            shop.search(RUNS if runs is None else runs, lower_bound)
+        found = shop.schedule()
+        best = min(filter(None, (best, found)), key=lambda each: each.makespan, default=None)
+    if best is None:
+        return shortest_paths(problem, control, restarts=0)
+    return finished(problem, control, best, lower_bound)
+
+
+class _Shop:
+    """The ways of all segments, and the best order of their sends that was found."""
+
+    def __init__(self, problem: Reduction, control: Control) -> None:
+        self.problem, self.control = problem, control
+        self.rng = np.random.default_rng(control.rng.integers(2**31))
+        count = len(problem.machines)
+        hops = 1
+        if problem.links is not None:
+            fewest = shortest(np.where(problem.links, 1.0, np.inf))
+            hops = int(np.max(fewest, where=np.isfinite(fewest), initial=1.0))
+        holds, lacks = problem.statement.copied
+        sent = np.flatnonzero(lacks.any(axis=0))
+        claim(16 * len(sent) * (hops + MORE), f"the ways of {len(sent):,} segments")
+        source, target = (side[:, sent].argmax(axis=0) for side in (holds, lacks))
+        order = np.lexsort((self.rng.random(len(sent)), source))
+        self.segment, self.source, self.target = readonly(
+            sent[order], source[order], target[order]
+        )
+        self.ways = ways = occupation_of(problem)
+        self.between = np.full((count, count), -1)
+        self.between[ways.giver, ways.taker] = np.arange(len(ways.giver))
+        self.first = np.searchsorted(ways.giver, np.arange(count + 1))
+        self.leaving = np.argsort(ways.holds[:, 0], kind="stable")
+        exits = np.arange(ways.holds[:, 0].max() + 2)
+        self.start_of_exit = np.searchsorted(ways.holds[self.leaving, 0], exits)
+        self.size = ways.size[self.segment]
+        longest, largest = float(ways.lasts.max()) or 1.0, float(self.size.max())
+        self.lasts, self.sizes = ways.lasts / longest, self.size / largest
+        self.scale = longest * largest
+        self.legs = np.full((len(sent), hops + MORE), -1)
+        self.load = np.zeros(int(ways.holds.max()) + 1)
+        kind = ways.lasts.dtype
+        self.huge = kind.type(np.iinfo(np.int64).max // 4 if kind.kind == "i" else 1e300)
+        self.end: Any = self.huge
+        self.best: tuple[Any, Any] | None = None
+
+    def search(self, runs: int, least: float) -> None:
+        """Lead segments and order what follows, until it is of no use, or as good as can be."""
+        count, machines = len(self.segment), len(self.between)
+        block = 1 + count * machines**2 // SEARCHED
+        least = least * (1 + 1e-12) / float(self.ways.unit or 1)
+        alike, stale = np.ones(len(self.load)), 0
+        self.lead(0.0, count)
+        self.order(alike)
+        for turn in range(runs):
+            if self.control.expired() or self.end <= least or stale > STALE:
+                break
+            before, weight, steep = self.end, alike, STEEP[turn % len(STEEP)]
+            if turn >= len(STEEP):
+                steep = float(self.rng.choice(STEEP))
+                weight = 1 + SPREAD * self.rng.random(len(self.load))
+            if turn < len(STEEP) or turn % 2:
+                self.lead(steep, 1 if block > 1 or turn % 3 else 0)
+            self.order(weight)
+            stale = 0 if self.end < before else stale + 1
+
+    def lead(self, steep: float, block: int) -> None:
+        """Lead all segments once more, ``block`` at a time; 0: one at a time over any ways.
+
+        Without prices, by the fewest ways.
+        """
+        rank = np.arange(len(self.source)) - np.searchsorted(self.source, self.source)
+        begin = np.append(np.flatnonzero(rank % max(1, block) == 0), len(rank))
+        ways, alone = self.ways, block == 1
+        lasts, holds = (self.lasts, ways.holds) if steep else (0 * self.lasts + 1, ways.holds[:, :1])
+        loop = route.bind(
+            len(rank) * len(self.between) ** (1 if alone else 2), first=self.first,
+            giver=ways.giver, taker=ways.taker, between=self.between, lasts=lasts,
+            holds=np.ascontiguousarray(holds), source=self.source, target=self.target,
+            size=self.sizes, begin=begin,
+            blocks=self.rng.permutation(len(begin) - 1), alone=alone,
+            goal=float(self.load.max()) or 1.0, steep=steep, load=self.load, legs=self.legs,
+        )  # fmt: skip
+        steps = (len(begin) - 1) * len(self.between) ** (1 if alone else 2)
+        stoppable(self.control, loop, long=steps / WATCHED_FROM)
+        self.load[:] = 0.0
+        used, place = np.nonzero(self.legs >= 0)
+        way = self.legs[used, place]
+        for held in ways.holds.T:
+            there = held[way] >= 0
+            took = (self.lasts[way] * self.sizes[used])[there]
+            self.load += np.bincount(held[way][there], took, len(self.load))
+
+    def order(self, weight: Floats) -> None:
+        """Order all sends, and keep them where they end before those that are known."""
+        ways, used = self.ways, self.legs >= 0
+        if not used[:, 0].all():
+            return
+        count = used.sum(axis=1)
+        rows = np.argsort(-count, kind="stable")  # what has the longest way first
+        legs = self.legs[rows][used[rows]]
+        starts = np.empty(len(legs), dtype=ways.lasts.dtype)
+        loop = dispatch.bind(
+            len(legs), latency=ways.latency, lasts=ways.lasts, holds=ways.holds, after=ways.after,
+            leaving=self.leaving, start_of_exit=self.start_of_exit,
+            begin=np.append(0, np.cumsum(count[rows])), legs=legs, size=self.size[rows],
+            weight=weight, remaining=self.load * self.scale, starts=starts, huge=self.huge,
+        )  # fmt: skip
+        end = stoppable(self.control, loop, long=len(legs) * len(self.between) / WATCHED_FROM)
+        if end < self.end:
+            self.end = end
+            copies = ways.giver[legs], ways.taker[legs], np.repeat(self.segment[rows], count[rows])
+            self.best = np.column_stack(copies), starts
+
+    def schedule(self) -> Schedule | None:
+        """Return the best plan that was found."""
+        if self.best is None:
+            return None
+        copies, starts = self.best
+        order = np.argsort(starts, kind="stable")
+        return schedule_at(self.problem, copies[order], starts[order])
