@@ -25,8 +25,8 @@ from makespan.reduction.model import Bools
 from makespan.reduction.problem import Reduction
 
 MOST_MACHINES = 512
-MOST_AMOUNTS = 4_000
-STEPS, MOST_ROUNDS = 40_000_000, 100  # in which prices are found
+MOST_AMOUNTS = 3_000
+STEPS, MOST_ROUNDS = 30_000_000, 1_000  # in which prices are found
 PLAIN_STEPS = 200_000
 SUMS = 1e-10  # by which a sum of that many costs may be wrong, at most
 
@@ -48,7 +48,7 @@ def flows(problem: Reduction) -> float:
     """Return the least time of a problem that :func:`goes_straight`, seconds; 0 if not found.
 
     Complexity: a linear programme of n² columns for each machine that has something, or gets it,
-    whichever are fewer; prices of ports where these are more than 4,000.
+    whichever are fewer; prices of ports where these are more than 3,000.
     """
     holds, lacks = problem.statement.copied
     units = problem.sizes / problem.sizes.sum()
@@ -65,12 +65,12 @@ def flows(problem: Reduction) -> float:
 
 
 def priced_ports(problem: Reduction, demand: Floats) -> float:
-    """Return when ports and links can be worth what the cheapest ways of all segments cost, seconds.
+    """Return from when on ports and links are worth the cheapest ways of all segments, seconds.
 
-    Whatever prices a second they have: a plan pays for all ways, and each is held at most from when
-    the first can come by it until the last can still get there. Prices grow with what is
-    held. Complexity: O(n²) a round for each machine that has something. Source: duality;
-    Plotkin, Shmoys and Tardos 1995.
+    That is so at any prices a second: each segment pays for its way, and a port earns from when the
+    first can come by it until the last can still get there. Prices grow with what is held.
+    Complexity: O(n²) a round for each machine that has something. Source: duality of linear
+    programmes; Plotkin, Shmoys and Tardos 1995.
     """
     ways, count = occupation_of(problem), len(demand)
     sources = np.flatnonzero(demand.any(axis=1))
@@ -90,6 +90,8 @@ def priced_ports(problem: Reduction, demand: Floats) -> float:
         first, ways.giver, ways.taker, lasts, ways.holds, sources, demand[sources], load, price,
         rounds,
     )  # fmt: skip
+    if not worth:
+        return 0.0
     distance = distances(problem, float(problem.sizes.min()), back=False, combining=False)
     begin = distance[sources].min(axis=0)[ways.giver]
     since, left = np.full((2, len(load)), np.inf)
@@ -102,7 +104,7 @@ def priced_ports(problem: Reduction, demand: Floats) -> float:
     order = np.argsort(outside[paid])
     cost, outside, price = worth * price.sum(), outside[paid][order], price[paid][order]
     ends = (cost + np.cumsum(price * outside)) / np.cumsum(price)  # were these all that is held
-    return float(np.min(ends)) * scale
+    return float(np.min(ends) * scale)
 
 
 class Amounts(ABC):

@@ -1,5 +1,6 @@
 """Ways at prices of ports, and an open shop of the sends over them."""
 
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from makespan.reduction import needs
 from makespan.reduction.answer import finished
 from makespan.reduction.bounding import shortest
 from makespan.reduction.bounding.flows import goes_straight
-from makespan.reduction.bounds import best_bound
+from makespan.reduction.bounds import best_bound, grain
 from makespan.reduction.halves import planner
 from makespan.reduction.halves.closed_forms import direct
 from makespan.reduction.halves.shortest_paths import shortest_paths
@@ -29,6 +30,8 @@ RUNS, STALE = 2_000, 100  # runs, and those of no use after which it is given up
 MORE = 2  # ways of a segment beyond the fewest that lead to each machine
 SEARCHED = 30_000_000  # steps of a pass, about, that looks at all ways
 SPREAD = 0.2  # by which part work left counts more or less, at random
+MOST_GRAINS, GRAIN_ERROR = 1e8, 1e-6  # up to which bounds are rounded up, and what they may owe
+TIMED = 8e-6  # seconds a segment that timing the plan takes
 WATCHED_FROM = 3_000_000  # steps
 
 
@@ -50,19 +53,28 @@ def open_shop(problem: Reduction, control: Control, *, runs: int | None = None) 
     Then again at other prices, or with other weights of the work that is left.
     """
     claim_sends(problem)
-    lower_bound = best_bound(problem)
+    lower_bound = _in_grains(problem, best_bound(problem))
     best = control.incumbent.schedule if control.incumbent else None
     if best is None and direct.applies(problem):
         best = direct(problem, control).schedule
     if best is None or best.makespan > lower_bound * (1 + 1e-12):
         shop = _Shop(problem, control)
-        with control.sharing(1.0 if control.incumbent is None else SHARE):
+        share = 1.0 if control.incumbent is None else SHARE
+        with control.sharing(share), control.reserving(TIMED * len(shop.legs)):
             shop.search(RUNS if runs is None else runs, lower_bound)
         found = shop.schedule()
         best = min(filter(None, (best, found)), key=lambda each: each.makespan, default=None)
     if best is None:
         return shortest_paths(problem, control, restarts=0)
     return finished(problem, control, best, lower_bound)
+
+
+def _in_grains(problem: Reduction, bound: float) -> float:
+    """Return the bound rounded up to a unit of all times: plans that meet it need no search."""
+    unit = grain(problem)
+    if unit is None or not bound / unit < MOST_GRAINS:
+        return bound
+    return max(bound, ceil(bound / unit - GRAIN_ERROR) * unit)
 
 
 class _Shop:
@@ -81,9 +93,7 @@ class _Shop:
         claim(16 * len(sent) * (hops + MORE), f"the ways of {len(sent):,} segments")
         source, target = (side[:, sent].argmax(axis=0) for side in (holds, lacks))
         order = np.lexsort((self.rng.random(len(sent)), source))
-        self.segment, self.source, self.target = readonly(
-            sent[order], source[order], target[order]
-        )
+        self.segment, self.source, self.target = readonly(sent[order], source[order], target[order])
         self.ways = ways = occupation_of(problem)
         self.between = np.full((count, count), -1)
         self.between[ways.giver, ways.taker] = np.arange(len(ways.giver))
@@ -92,9 +102,13 @@ class _Shop:
         exits = np.arange(ways.holds[:, 0].max() + 2)
         self.start_of_exit = np.searchsorted(ways.holds[self.leaving, 0], exits)
         self.size = ways.size[self.segment]
-        longest, largest = float(ways.lasts.max()) or 1.0, float(self.size.max())
-        self.lasts, self.sizes = ways.lasts / longest, self.size / largest
-        self.scale = longest * largest
+        scales = [int(np.frexp(float(each.max()))[1]) for each in (ways.lasts, self.size)]
+        self.lasts, self.sizes = (  # prices of huge times are numbers, too
+            np.ldexp(each.astype(float), -scale)
+            for each, scale in zip((ways.lasts, self.size), scales, strict=True)
+        )
+        self.scale = sum(scales)
+        self.many = 1  # runs that are still to come
         self.legs = np.full((len(sent), hops + MORE), -1)
         self.load = np.zeros(int(ways.holds.max()) + 1)
         kind = ways.lasts.dtype
@@ -105,9 +119,11 @@ class _Shop:
     def search(self, runs: int, least: float) -> None:
         """Lead segments and order what follows, until it is of no use, or as good as can be."""
         count, machines = len(self.segment), len(self.between)
-        block = 1 + count * machines**2 // SEARCHED
+        steps = count * machines**2
+        block = 1 + steps // (SEARCHED if route.pays(steps) else SEARCHED // 100)
         least = least * (1 + 1e-12) / float(self.ways.unit or 1)
         alike, stale = np.ones(len(self.load)), 0
+        few = block == 1 or self.problem.links is not None
         self.lead(0.0, count)
         self.order(alike)
         for turn in range(runs):
@@ -117,29 +133,32 @@ class _Shop:
             if turn >= len(STEEP):
                 steep = float(self.rng.choice(STEEP))
                 weight = 1 + SPREAD * self.rng.random(len(self.load))
+                self.many = min(STALE, runs - turn)
             if turn < len(STEEP) or turn % 2:
-                self.lead(steep, 1 if block > 1 or turn % 3 else 0)
+                self.lead(steep, block if few and turn % 3 == 0 else 1, few and turn % 3 == 0)
             self.order(weight)
             stale = 0 if self.end < before else stale + 1
 
-    def lead(self, steep: float, block: int) -> None:
-        """Lead all segments once more, ``block`` at a time; 0: one at a time over any ways.
+    def lead(self, steep: float, block: int, anyhow: bool = True) -> None:
+        """Lead all segments once more, at most ``block`` of a machine at a time.
 
-        Without prices, by the fewest ways.
+        ``anyhow``: over any ways, else over one machine more at most. Without prices, by the
+        fewest ways.
         """
         rank = np.arange(len(self.source)) - np.searchsorted(self.source, self.source)
-        begin = np.append(np.flatnonzero(rank % max(1, block) == 0), len(rank))
-        ways, alone = self.ways, block == 1
-        lasts, holds = (self.lasts, ways.holds) if steep else (0 * self.lasts + 1, ways.holds[:, :1])
+        begin = np.append(np.flatnonzero(rank % block == 0), len(rank))
+        ways = self.ways
+        lasts, holds = self.lasts, ways.holds
+        if not steep:
+            lasts, holds = np.ones_like(lasts), ways.holds[:, :1]
+        steps = (len(begin) - 1) * len(self.between) ** (1 + anyhow)
         loop = route.bind(
-            len(rank) * len(self.between) ** (1 if alone else 2), first=self.first,
-            giver=ways.giver, taker=ways.taker, between=self.between, lasts=lasts,
-            holds=np.ascontiguousarray(holds), source=self.source, target=self.target,
-            size=self.sizes, begin=begin,
-            blocks=self.rng.permutation(len(begin) - 1), alone=alone,
+            steps * self.many, first=self.first, giver=ways.giver, taker=ways.taker,
+            between=self.between, lasts=lasts, holds=np.ascontiguousarray(holds),
+            source=self.source, target=self.target, size=self.sizes, begin=begin,
+            blocks=self.rng.permutation(len(begin) - 1), alone=not anyhow,
             goal=float(self.load.max()) or 1.0, steep=steep, load=self.load, legs=self.legs,
         )  # fmt: skip
-        steps = (len(begin) - 1) * len(self.between) ** (1 if alone else 2)
         stoppable(self.control, loop, long=steps / WATCHED_FROM)
         self.load[:] = 0.0
         used, place = np.nonzero(self.legs >= 0)
@@ -159,10 +178,10 @@ class _Shop:
         legs = self.legs[rows][used[rows]]
         starts = np.empty(len(legs), dtype=ways.lasts.dtype)
         loop = dispatch.bind(
-            len(legs), latency=ways.latency, lasts=ways.lasts, holds=ways.holds, after=ways.after,
-            leaving=self.leaving, start_of_exit=self.start_of_exit,
+            len(legs) * self.many, latency=ways.latency, lasts=ways.lasts, holds=ways.holds,
+            after=ways.after, leaving=self.leaving, start_of_exit=self.start_of_exit,
             begin=np.append(0, np.cumsum(count[rows])), legs=legs, size=self.size[rows],
-            weight=weight, remaining=self.load * self.scale, starts=starts, huge=self.huge,
+            weight=weight, remaining=np.ldexp(self.load, self.scale), starts=starts, huge=self.huge,
         )  # fmt: skip
         end = stoppable(self.control, loop, long=len(legs) * len(self.between) / WATCHED_FROM)
         if end < self.end:

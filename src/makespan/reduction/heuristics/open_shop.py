@@ -11,6 +11,7 @@ from makespan.core.numeric.jit import loop, part
 
 FAR = 1e300  # no way leads there
 NOTHING = -1  # instead of a way, a segment or a link
+AHEAD = 0.5  # of the work that is left at the next port counts beside that of this one
 STEEPEST = 60.0  # the exponent of a price at most
 SHARPNESS = 2.0  # of prices in the first round
 
@@ -61,7 +62,9 @@ def _reach(source, wanted, left, first, taker, cost, distance, above, order):  #
 
 
 @loop(pays_from=20_000)  # machines squared, for each source in each round
-def find_prices(first, giver, taker, lasts, holds, sources, demand, load, price, rounds):  # type: ignore[no-untyped-def]
+def find_prices(  # type: ignore[no-untyped-def]
+    first, giver, taker, lasts, holds, sources, demand, load, price, rounds,
+):  # fmt: skip
     """Find ``price`` at which what is wanted costs much; return its cost by the sum of prices.
 
     ``demand`` (source, machine) is how much each of the ``sources`` has for whom, ``load`` (port)
@@ -89,9 +92,7 @@ def find_prices(first, giver, taker, lasts, holds, sources, demand, load, price,
             for machine in range(machines):
                 flow[machine] = demand[row, machine]
                 left += flow[machine] > 0.0
-            reached = _reach(
-                sources[row], flow, left, first, taker, cost, distance, above, order
-            )
+            reached = _reach(sources[row], flow, left, first, taker, cost, distance, above, order)
             for step in range(reached - 1, 0, -1):
                 machine = order[step]
                 dear += demand[row, machine] * distance[machine]
@@ -218,22 +219,20 @@ def dispatch(  # type: ignore[no-untyped-def]
     while left > 0:
         if stop[0]:
             return huge
-        exit_, now = NOTHING, huge
+        leaver, now = NOTHING, huge
         if fresh < segments:  # all are there at the beginning
             segment = fresh
             fresh += 1
             if at[segment] == begin[segment + 1]:
                 continue
         else:
+            most = 0.0
             for other in range(exits):
-                if soonest[other] > now:
-                    continue
-                if soonest[other] < now or (
-                    exit_ >= 0 and remaining[other] * weight[other] > remaining[exit_] * weight[exit_]
-                ):
-                    exit_, now = other, soonest[other]
+                worth = remaining[other] * weight[other]
+                if soonest[other] < now or (soonest[other] == now and worth > most):
+                    leaver, now, most = other, soonest[other], worth
             chosen, begun, most = NOTHING, huge, 0.0
-            for row in range(start_of_exit[exit_], start_of_exit[exit_ + 1]):
+            for row in range(start_of_exit[leaver], start_of_exit[leaver + 1]):
                 way = leaving[row]
                 segment = head[way]
                 if segment < 0:
@@ -245,9 +244,11 @@ def dispatch(  # type: ignore[no-untyped-def]
                 if since > begun:
                     continue
                 worth = remaining[holds[way, 1]] * weight[holds[way, 1]]
+                if at[segment] + 1 < begin[segment + 1]:
+                    worth += AHEAD * remaining[holds[legs[at[segment] + 1], 0]]
                 if since < begun or worth > most:
                     chosen, begun, most = way, since, worth
-            soonest[exit_] = begun
+            soonest[leaver] = begun
             if begun > now or chosen < 0:
                 continue
             segment = head[chosen]
