@@ -11,7 +11,7 @@ import pytest
 import makespan
 from makespan import Reduction
 from makespan.core.control import Control
-from makespan.reduction.bounding.flows import flows, goes_straight, priced_ports
+from makespan.reduction.bounding.flows import demand_of, flows, goes_straight, priced_ports
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves.open_shop import _Shop, open_shop
 from tests.oracles.reduction_open_shop import open_shop_optimum
@@ -58,8 +58,7 @@ def racks(machines: int) -> Reduction:
 
 def priced(problem: Reduction) -> float:
     """Return the bound by prices, also where a linear programme is in reach."""
-    holds, lacks = problem.statement.copied
-    return priced_ports(problem, (holds * problem.sizes / problem.sizes.sum()) @ (1.0 * lacks.T))
+    return priced_ports(problem, demand_of(problem))
 
 
 @pytest.mark.parametrize("seed", few(30, 6))

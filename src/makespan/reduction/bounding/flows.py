@@ -50,11 +50,9 @@ def flows(problem: Reduction) -> float:
     Complexity: a linear programme of n² columns for each machine that has something, or gets it,
     whichever are fewer; prices of ports where these are more than 3,000.
     """
-    holds, lacks = problem.statement.copied
-    units = problem.sizes / problem.sizes.sum()
-    demand = (holds * units) @ lacks.T.astype(float)
+    demand, count = demand_of(problem), len(problem.machines)
     ends = min(int(demand.any(axis=axis).sum()) for axis in (0, 1))
-    if ends * len(holds) * (len(holds) - 1) > MOST_AMOUNTS:
+    if ends * count * (count - 1) > MOST_AMOUNTS:
         return priced_ports(problem, demand) * (1 - SUMS)
     programme = _Programme(problem, demand, ends)
     try:
@@ -62,6 +60,15 @@ def flows(problem: Reduction) -> float:
     except Unsolved:
         return 0.0
     return programme.proved() * (1 - ROUNDING)
+
+
+def demand_of(problem: Reduction) -> Floats:
+    """Return what part of all segments each machine (row) has for each other one."""
+    holds, lacks = problem.statement.copied
+    sent, count = np.flatnonzero(lacks.any(axis=0)), len(holds)
+    pair = holds[:, sent].argmax(axis=0) * count + lacks[:, sent].argmax(axis=0)
+    units = problem.sizes / problem.sizes.sum()
+    return np.bincount(pair, units[sent], count**2).reshape(count, count)
 
 
 def priced_ports(problem: Reduction, demand: Floats) -> float:

@@ -24,9 +24,12 @@ from makespan.reduction.heuristics.symmetry import occupation_of, schedule_at
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends
 
-SHARE = 0.4  # of the time that is left, where other methods follow
+SHARE, SHARE_OF_MANY = 0.5, 0.8  # of the time that is left: others seldom improve many sends
+MANY = 10_000  # segments
 STEEP = (8.0, 8.0, 8.0, 16.0, 16.0, 32.0)  # exponents of prices, pass after pass
 RUNS, STALE = 2_000, 100  # runs, and those of no use after which it is given up
+NEAR = 1.1  # times the bound, above which many straight sends are not worth an order
+FEW = 5_000  # segments of which straight sends are planned, too: that takes no time
 MORE = 2  # ways of a segment beyond the fewest that lead to each machine
 SEARCHED = 30_000_000  # steps of a pass, about, that looks at all ways
 SPREAD = 0.2  # by which part work left counts more or less, at random
@@ -55,15 +58,16 @@ def open_shop(problem: Reduction, control: Control, *, runs: int | None = None) 
     claim_sends(problem)
     lower_bound = _in_grains(problem, best_bound(problem))
     best = control.incumbent.schedule if control.incumbent else None
-    if best is None and direct.applies(problem):
-        best = direct(problem, control).schedule
     if best is None or best.makespan > lower_bound * (1 + 1e-12):
         shop = _Shop(problem, control)
-        share = 1.0 if control.incumbent is None else SHARE
+        share = SHARE if len(shop.legs) < MANY else SHARE_OF_MANY
         with control.sharing(share), control.reserving(TIMED * len(shop.legs)):
             shop.search(RUNS if runs is None else runs, lower_bound)
-        found = shop.schedule()
-        best = min(filter(None, (best, found)), key=lambda each: each.makespan, default=None)
+        found = [best, shop.schedule()]
+        quick = len(shop.legs) <= FEW or not any(found)
+        if quick and direct.applies(problem):
+            found.append(direct(problem, control).schedule)
+        best = min(filter(None, found), key=lambda each: each.makespan, default=None)
     if best is None:
         return shortest_paths(problem, control, restarts=0)
     return finished(problem, control, best, lower_bound)
@@ -125,7 +129,8 @@ class _Shop:
         alike, stale = np.ones(len(self.load)), 0
         few = block == 1 or self.problem.links is not None
         self.lead(0.0, count)
-        self.order(alike)
+        if count < MANY or np.ldexp(self.load.max(), self.scale) < NEAR * least:
+            self.order(alike)
         for turn in range(runs):
             if self.control.expired() or self.end <= least or stale > STALE:
                 break
