@@ -38,8 +38,8 @@ def main() -> None:
         "All-to-alls over links that differ",
         "A segment from each machine to each other one, a port for sending and one for receiving. "
         "Table: a transfer takes 2 to 16, at random. Racks: 1 within each of two, 6 between them. "
-        "Plane: 1 and ten times the distance of random points, rounded. Ends of `direct`, as "
-        f"`auto` mostly planned before there was `open-shop`, and of `auto`, {SECONDS:g} s each; "
+        "Plane: 1 and ten times the distance of random points, rounded. Ends of `direct`, "
+        f"straight sends in rounds, and of `auto` within {SECONDS:g} s, then timed and checked; "
         "gap: of the latter to the bound.",
         ("machines", "links", "`direct` ends", "`auto` ends", "by", "bound", "gap", "took"),
         clock="wall time",
