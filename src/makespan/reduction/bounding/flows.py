@@ -68,7 +68,8 @@ def demand_of(problem: Reduction) -> Floats:
     sent, count = np.flatnonzero(lacks.any(axis=0)), len(holds)
     pair = holds[:, sent].argmax(axis=0) * count + lacks[:, sent].argmax(axis=0)
     units = problem.sizes / problem.sizes.sum()
-    return np.bincount(pair, units[sent], count**2).reshape(count, count)
+    table: Floats = np.bincount(pair, units[sent], count**2).astype(float)
+    return table.reshape(count, count)
 
 
 def priced_ports(problem: Reduction, demand: Floats) -> float:
