@@ -14,6 +14,7 @@ from benchmarks.headlines import headlines
 ALONE = (
     *(
         "affine_star",
+        "all_to_all",
         "board_eplb",
         "boards",
         "closed_forms",

@@ -62,7 +62,8 @@ SOURCES = {
     "be made, of an all-reduce into and out of where segments are complete, a linear programme; "
     "Edmonds 1973, Beaumont, Legrand, Marchal and Robert 2005",
     "flows": "what goes from one machine to one other, over ports and shared links; a linear "
-    "programme; Legrand, Marchal and Robert 2005",
+    "programme, Legrand, Marchal and Robert 2005, or its dual by prices, Plotkin, Shmoys and "
+    "Tardos 1995",
     "priced trees": "no prices of machines and ports let segments earn more than both are worth; "
     "Held and Karp 1971, over time as in Ford and Fulkerson 1958",
     "one segment": "the least time of one segment from or to each machine, over all groups; of an "

@@ -54,12 +54,8 @@ def test_one_programme_for_each_end_is_that_of_all_pairs(seed: int, collective: 
 
 
 def test_others_do_not_go_straight() -> None:
-    """What several get, what is combined, and what is too large for a quick bound."""
+    """What several get, and what is combined."""
     transfer = np.arange(16.0).reshape(4, 4)
     for collective in ("broadcast", "reduce-scatter", "all-reduce"):
         problem = Reduction(machines=4, segments=4, transfer=transfer, collective=collective)
         assert not goes_straight(problem)
-    transfer = np.random.default_rng(1).uniform(1, 2, (18, 18))
-    assert not flows(
-        Reduction(machines=18, segments=18, transfer=transfer, collective="all-to-all")
-    )

@@ -16,19 +16,24 @@ import numpy as np
 
 from makespan.backends.repeated import CuttingPlanes, Unsolved
 from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.binding import is_plain
 from makespan.reduction.bounding import distances
 from makespan.reduction.bounding.growth import ROUNDING
+from makespan.reduction.heuristics.open_shop import find_prices
 from makespan.reduction.heuristics.symmetry import occupation_of
 from makespan.reduction.model import Bools
 from makespan.reduction.problem import Reduction
 
-MOST_MACHINES = 64
-MOST_AMOUNTS = 4_000
+MOST_MACHINES = 512
+MOST_AMOUNTS = 3_000
+STEPS, MOST_ROUNDS = 30_000_000, 1_000  # in which prices are found
+PLAIN_STEPS = 200_000
+SUMS = 1e-10  # by which a sum of that many costs may be wrong, at most
 
 
 def goes_straight(problem: Reduction) -> bool:
     """Whether every segment that is sent is for one machine, from one, and copied only."""
-    if problem.segments == "auto" or len(problem.machines) > MOST_MACHINES:
+    if problem.segments == "auto" or not 1 < len(problem.machines) <= MOST_MACHINES:
         return False
     if problem.statement.combining or not problem.items:
         return False
@@ -43,20 +48,71 @@ def flows(problem: Reduction) -> float:
     """Return the least time of a problem that :func:`goes_straight`, seconds; 0 if not found.
 
     Complexity: a linear programme of n² columns for each machine that has something, or gets it,
-    whichever are fewer; none of more than 4,000.
+    whichever are fewer; prices of ports where these are more than 3,000.
     """
-    holds, lacks = problem.statement.copied
-    units = problem.sizes / problem.sizes.sum()
-    demand = (holds * units) @ lacks.T.astype(float)
+    demand, count = demand_of(problem), len(problem.machines)
     ends = min(int(demand.any(axis=axis).sum()) for axis in (0, 1))
-    if ends * len(holds) * (len(holds) - 1) > MOST_AMOUNTS:
-        return 0.0
+    if ends * count * (count - 1) > MOST_AMOUNTS:
+        return priced_ports(problem, demand) * (1 - SUMS)
     programme = _Programme(problem, demand, ends)
     try:
         programme.programme.solve()
     except Unsolved:
         return 0.0
     return programme.proved() * (1 - ROUNDING)
+
+
+def demand_of(problem: Reduction) -> Floats:
+    """Return what part of all segments each machine (row) has for each other one."""
+    holds, lacks = problem.statement.copied
+    sent, count = np.flatnonzero(lacks.any(axis=0)), len(holds)
+    pair = holds[:, sent].argmax(axis=0) * count + lacks[:, sent].argmax(axis=0)
+    units = problem.sizes / problem.sizes.sum()
+    table: Floats = np.bincount(pair, units[sent], count**2).astype(float)
+    return table.reshape(count, count)
+
+
+def priced_ports(problem: Reduction, demand: Floats) -> float:
+    """Return from when on ports and links are worth the cheapest ways of all segments, seconds.
+
+    That is so at any prices a second: each segment pays for its way, and a port earns from when the
+    first can come by it until the last can still get there. Prices grow with what is held.
+    Complexity: O(n²) a round for each machine that has something. Source: duality of linear
+    programmes; Plotkin, Shmoys and Tardos 1995.
+    """
+    ways, count = occupation_of(problem), len(demand)
+    sources = np.flatnonzero(demand.any(axis=1))
+    work = len(sources) * count**2
+    rounds = min(MOST_ROUNDS, 1 + STEPS // work)
+    form = find_prices.form(work * rounds)
+    if is_plain(form):
+        rounds = PLAIN_STEPS // work
+    unit = float(ways.unit or 1)
+    scale = float(ways.lasts.max(initial=0)) * unit * problem.sizes.sum()
+    if not scale or not rounds:
+        return 0.0
+    load, price = np.zeros((2, int(ways.holds.max()) + 1))
+    first = np.searchsorted(ways.giver, np.arange(count + 1))
+    lasts = ways.lasts / float(ways.lasts.max())
+    worth = form(
+        first, ways.giver, ways.taker, lasts, ways.holds, sources, demand[sources], load, price,
+        rounds,
+    )  # fmt: skip
+    if not worth:
+        return 0.0
+    distance = distances(problem, float(problem.sizes.min()), back=False, combining=False)
+    begin = distance[sources].min(axis=0)[ways.giver]
+    since, left = np.full((2, len(load)), np.inf)
+    for held, after in zip(ways.holds.T, ways.after.T * unit, strict=True):
+        used = held >= 0
+        np.minimum.at(since, held[used], (begin + after)[used])
+        np.minimum.at(left, held[used], (ways.latency * unit - after)[used])
+    outside = (since + left) / scale
+    paid = np.isfinite(outside) & (price > 0)
+    order = np.argsort(outside[paid])
+    cost, outside, price = worth * price.sum(), outside[paid][order], price[paid][order]
+    ends = (cost + np.cumsum(price * outside)) / np.cumsum(price)  # were these all that is held
+    return float(np.min(ends) * scale)
 
 
 class Amounts(ABC):

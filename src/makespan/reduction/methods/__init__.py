@@ -3,7 +3,7 @@
 AUTO = (
     *("given-plan", "exhaustive", "greedy-trees", "segment-count"),
     *("staggered", "hierarchical", "reduce-then-broadcast", "reduce-scatter-all-gather"),
-    *("single-segment", "chain", "circulant", "direct", "shortest-paths"),
+    *("single-segment", "chain", "circulant", "open-shop", "direct", "shortest-paths"),
     *("ring", "recursive-doubling", "bruck"),
     *("guided-ejection", "earliest-due-date", "tree-packing", "rarest-first", "two-tree"),
     *("critical-path", "branch-and-bound", "cp-sat", "cp-sat", "backfilling"),
