@@ -13,6 +13,7 @@ from makespan.reduction.sends import sends_in
 FEW_MACHINES = 64
 LOOKS_IN_REACH = 20_000_000  # about a fifth of a second a run
 SENDS_IN_REACH = 100_000
+PAIRS_IN_REACH = 50_000_000  # more take seconds to fill tables of them
 MOST_ARCS, ARCS_IN_REACH, ARCS_PROVED = 60_000, 6_000, 150
 
 
@@ -176,6 +177,9 @@ MODELLED = Need(
 BY_DUE_DATES = Scope(
     (AN_ALL_REDUCE, *FREE_PLAN, ONE_PORT),
     (at_most(LOOKS_IN_REACH, "sends times segments", lambda each: sends_in(each) * each.items),),
+)
+FEW_PAIRS = at_most(
+    PAIRS_IN_REACH, "machines times segments", lambda problem: len(problem.machines) * problem.items
 )
 ALONG_CRITICAL_PATH = Scope(FREE_PLAN, (UNEVEN_TIMES, at_most(SENDS_IN_REACH, "sends", sends_in)))
 ANNEALED = Scope(

@@ -167,6 +167,7 @@ def _growing(problem: Reduction, latency: Any, transfer: Any, prepare: Any, size
 @planner(
     name="rarest-first",
     needs=(needs.COPIED_OR_COMBINED, *needs.FREE_PLAN),
+    reach=(needs.FEW_PAIRS,),
     complexity="O(n m (a + l)) a run, for a segments under way and l machines that lack one",
     source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding; "
     "annealing as in Kirkpatrick, Gelatt and Vecchi 1983",
