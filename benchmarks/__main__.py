@@ -24,6 +24,7 @@ ALONE = (
         "heft",
         "multi_round",
         "partition",
+        "process_groups",
     ),
     *(
         "reduction",
