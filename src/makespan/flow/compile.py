@@ -85,6 +85,7 @@ SAMPLES: dict[str, tuple[Sample, ...]] = {
             for collective in ("reduce", "broadcast", "all-reduce")
             for more in ({}, {"spread": 0.5})
         ),
+        ({"machines": 16, "segments": 16, "collective": "all-to-all", "spread": 0.5}, {}),
     ),
     "taskgraph": (
         *(
