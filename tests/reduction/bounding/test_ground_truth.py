@@ -10,7 +10,11 @@ from makespan.reduction.bounds import bounds
 from tests.thorough import few
 
 
-@pytest.mark.parametrize("number", few(200, 1, thorough=8))
+FIRST = (83, 133)  # where prices that grew without end made false proofs
+NUMBERS = [*FIRST, *(number for number in range(200) if number not in FIRST)]
+
+
+@pytest.mark.parametrize("number", few(NUMBERS, 1, thorough=8))
 def test_no_bound_is_above_a_proven_optimum(number: int) -> None:
     """Of each family; the optima are in the file, which the benchmark makes."""
     known = kept_in(OPTIMA)

@@ -47,7 +47,7 @@ FEWEST = 300  # changes of prices; fewer prove nothing
 PATIENCE, PATIENCE_ALONE = 150, 20
 PACE = 0.7
 SHARE = 0.5  # of what a machine pays, which its quickest way pays for a port at first
-SURE = -1e-6  # what is below it isn't a matter of rounding; prices are about 1
+SURE = -1e-8  # times all that is paid: what is below it isn't a matter of rounding
 AVERAGED, SHORTER, AIM = 0.1, 0.7, 0.5
 NOBODY = -1
 
@@ -144,11 +144,12 @@ def _raise_least(value, cover, least):  # type: ignore[no-untyped-def]
     """Raise the least time of one segment from each machine, where it can't pay for all others."""
     horizon = value.shape[3] - 1
     for machine in range(len(least)):
-        due = -cover[0, machine]
+        due, sums = -cover[0, machine], 1.0
         for other in range(len(least)):
             due += cover[0, other]
+            sums += abs(cover[0, other])
         while least[machine] <= horizon:
-            if value[0, 0, machine, horizon - least[machine]] - due >= SURE:
+            if value[0, 0, machine, horizon - least[machine]] - due >= SURE * sums:
                 break
             least[machine] += 1
 
@@ -195,7 +196,7 @@ def price(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Change prices until segments can't pay; return what they have left, and how many tries.
 
-    What is left is below 0 where no plan ends by the horizon.
+    What is left is below 0 where no plan ends by the horizon, and only then.
 
     A half is of copies, or of parts in reversed time; of two, the second is reversed.
 
@@ -228,10 +229,11 @@ def price(  # type: ignore[no-untyped-def]
         for machine in range(machines):
             some += wanted[half, machine] > 0
     for turn in range(tries):
-        found = 0.0
+        found, sums = 0.0, 1.0
         for half in range(halves):
             for machine in range(machines):
                 found -= wanted[half, machine] * cover[half, machine]
+                sums += (1.0 + wanted[half, machine]) * abs(cover[half, machine])
                 for port in range(2):
                     for at in range(horizon):
                         paid = prices[port, machine, at]
@@ -240,6 +242,7 @@ def price(  # type: ignore[no-untyped-def]
                         spent[half, port, machine, at + 1] = spent[half, port, machine, at] + paid
                     if half == 0:
                         found += spent[0, port, machine, horizon]
+                        sums += spent[0, port, machine, horizon]
             _earn(half, lag, lasts, period, work, cover, spent, value, whom, soon)
         tokens[:] = 0.0
         covered[:] = 0.0
@@ -257,7 +260,7 @@ def price(  # type: ignore[no-untyped-def]
             tokens[0, 0, starts[row, 0], starts[row, 1]] += 1.0
         if len(least) > 0:
             _raise_least(value, cover, least)
-        if found < SURE:
+        if found < SURE * sums:
             return found, turn + 1
         if found < best - 1e-3:
             best, stale = found, 0
@@ -285,7 +288,9 @@ def price(  # type: ignore[no-untyped-def]
         norm -= total**2 / some
         if pace > 0:
             norm += pace * _add_loads(load, prices, load_average)
-        length = step * (found + AIM) / max(norm, 1e-9)
+        if norm < 1e-9:  # all get what they must, and no port is used twice: no prices earn less
+            break
+        length = step * (found + AIM) / norm
         for half in range(halves):
             for machine in range(machines):
                 cover[half, machine] -= length * cover_average[half, machine]
@@ -293,7 +298,7 @@ def price(  # type: ignore[no-untyped-def]
                     cover[half, machine] += length * mean
         if pace > 0:
             _change_prices(prices, load_average, length * pace)
-    return best, tries
+    return max(best, 0.0), turn + 1
 
 
 class _Half(NamedTuple):
@@ -427,7 +432,7 @@ class _Search:
             value, turns = self._price(
                 halves, wanted, starts, window, cover, prices, PACE, PATIENCE, tries, none
             )
-            if value >= SURE:
+            if value >= 0:
                 break
             left -= once * turns
             horizon += 1
