@@ -9,7 +9,6 @@ from benchmarks.table import kept_in
 from makespan.reduction.bounds import bounds
 from tests.thorough import few
 
-
 FIRST = (83, 133)  # where prices that grew without end made false proofs
 NUMBERS = [*FIRST, *(number for number in range(200) if number not in FIRST)]
 
