@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from makespan.core.schedule import Schedule
+
+MAX_GRAINS = 1e8  # beyond, rounding to whole grains would be within the error of floats
+GRAIN_ERROR = 1e-6  # grains: what a bound may owe to rounding
 
 
 class Status(StrEnum):
@@ -187,3 +191,14 @@ def front_points(
     """
     for point in sorted(details.get("front", ()), key=lambda point: float(point["time"])):
         yield tuple((name, float(point[name])) for name in ("time", other)), point
+
+
+def whole_grains(value: float, grain: float | None) -> float:
+    """Return ``value`` rounded up to a whole multiple of ``grain``, where there is one.
+
+    >>> whole_grains(65.5, 1.0), whole_grains(65.0000000001, 1.0), whole_grains(65.5, None)
+    (66.0, 65.0, 65.5)
+    """
+    if grain is None or not value / grain <= MAX_GRAINS:
+        return value
+    return math.ceil(value / grain - GRAIN_ERROR) * grain

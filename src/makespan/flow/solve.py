@@ -18,15 +18,13 @@ from makespan.core.numeric import first_use
 from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, find_method
 from makespan.core.report import InvalidSchedule
-from makespan.core.solution import Bound, Solution, Status, relative_gap
+from makespan.core.solution import Bound, Solution, Status, relative_gap, whole_grains
 from makespan.flow.auto import EXACT_SECONDS, Found, greatest_bound, run_auto, run_method
 from makespan.flow.check import referee
 from makespan.flow.kinds import kind_of
 from makespan.flow.result import Result
 
 CONTRADICTED = 1e-6  # relative: a bound this far above a plan is wrong, not rounded
-MAX_GRAINS = 1e8  # beyond, rounding to whole grains would be within the error of floats
-GRAIN_ERROR = 1e-6  # grains: what a bound may owe to rounding
 
 
 @suggesting
@@ -51,17 +49,6 @@ def lower_bound(problem: Problem) -> Bound:
         )
     best = max(bounds, key=lambda bound: bound.value)
     return replace(best, value=whole_grains(best.value, kind.grain(problem)))
-
-
-def whole_grains(value: float, grain: float | None) -> float:
-    """Return ``value`` rounded up to a whole multiple of ``grain``, where there is one.
-
-    >>> whole_grains(65.5, 1.0), whole_grains(65.0000000001, 1.0), whole_grains(65.5, None)
-    (66.0, 65.0, 65.5)
-    """
-    if grain is None or not value / grain <= MAX_GRAINS:
-        return value
-    return math.ceil(value / grain - GRAIN_ERROR) * grain
 
 
 OF_METHOD = "of the method"

@@ -158,10 +158,7 @@ def _whole(value: Any, between: Any, scale: Fraction) -> int:
 def _both_ways(problem: Reduction) -> dict[str, float]:
     """Return the bounds on an all-reduce, whose segments are combined on any machine."""
     least, machines = np.array([problem.sizes.min()]), len(problem.machines)
-    grown: list[float] = []
-    for part in ("reduce", "broadcast"):  # of one segment, whatever machine is the root
-        length, period, *_, unit = _Least.of(problem, least, part).in_units()
-        grown.append(float(growth.arrivals(machines, length, period, length)[-1] * unit))
+    grown = [_grown(problem, part, machines) for part in ("reduce", "broadcast")]
     values = {"growth": sum(grown), "ports": 0.0, "one segment": 0.0}
     latency, transfer = (least_between(table) for table in (problem.latency, problem.transfer))
     once = float(problem.sizes.sum()) * transfer * (machines - 1)
@@ -194,6 +191,13 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
     return values
 
 
+def _grown(problem: Reduction, part: Collective, machines: int) -> float:
+    """Return how long one segment grows to so many machines, whichever is the root, seconds."""
+    least = np.array([problem.sizes.min()])
+    length, period, *_, unit = _Least.of(problem, least, part).in_units()
+    return float(growth.arrivals(machines, length, period, length)[-1] * unit)
+
+
 def _in_groups(problem: Reduction) -> dict[str, float]:
     """Return the bounds where each segment is combined, and then copied, among some machines.
 
@@ -220,11 +224,7 @@ def _in_groups(problem: Reduction) -> dict[str, float]:
     busy.append(float(sends @ sizes) * once / machines + first)  # of all ports in the mean
     values = {"ports": max(busy) * (1 - growth.ROUNDING), "growth": 0.0}
     for some, many in np.unique(np.stack([parts, wanted])[:, sends > 0], axis=1).T.tolist():
-        grown = 0.0
-        halves: tuple[tuple[Collective, int], ...] = ("reduce", some), ("broadcast", many)
-        for half, count in halves:
-            length, period, *_, unit = _Least.of(problem, sizes[[sizes.argmin()]], half).in_units()
-            grown += float(growth.arrivals(max(count, 1), length, period, length)[-1] * unit)
+        grown = _grown(problem, "reduce", some) + _grown(problem, "broadcast", many)
         values["growth"] = max(values["growth"], grown)
     if problem.times is None and machines <= FEW_MACHINES and before.size <= FEW_PATHS:
         ways = distances(problem, float(sizes.min()), back=False, combining=False)

@@ -1,6 +1,5 @@
 """Ways at prices of ports, and an open shop of the sends over them."""
 
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import Floats, readonly
 from makespan.core.registry import condition
 from makespan.core.schedule import Schedule
-from makespan.core.solution import Solution
+from makespan.core.solution import Solution, whole_grains
 from makespan.core.system.memory import claim
 from makespan.reduction import needs
 from makespan.reduction.answer import finished
@@ -33,7 +32,6 @@ FEW = 5_000  # segments of which straight sends are planned, too: that takes no 
 MORE = 2  # ways of a segment beyond the fewest that lead to each machine
 SEARCHED = 30_000_000  # steps of a pass, about, that looks at all ways
 SPREAD = 0.2  # by which part work left counts more or less, at random
-MOST_GRAINS, GRAIN_ERROR = 1e8, 1e-6  # up to which bounds are rounded up, and what they may owe
 TIMED = 8e-6  # seconds a segment that timing the plan takes
 WATCHED_FROM = 3_000_000  # steps
 
@@ -56,7 +54,7 @@ def open_shop(problem: Reduction, control: Control, *, runs: int | None = None) 
     Then again at other prices, or with other weights of the work that is left.
     """
     claim_sends(problem)
-    lower_bound = _in_grains(problem, best_bound(problem))
+    lower_bound = whole_grains(best_bound(problem), grain(problem))
     best = control.incumbent.schedule if control.incumbent else None
     if best is None or best.makespan > lower_bound * (1 + 1e-12):
         shop = _Shop(problem, control)
@@ -71,14 +69,6 @@ def open_shop(problem: Reduction, control: Control, *, runs: int | None = None) 
     if best is None:
         return shortest_paths(problem, control, restarts=0)
     return finished(problem, control, best, lower_bound)
-
-
-def _in_grains(problem: Reduction, bound: float) -> float:
-    """Return the bound rounded up to a unit of all times: plans that meet it need no search."""
-    unit = grain(problem)
-    if unit is None or not bound / unit < MOST_GRAINS:
-        return bound
-    return max(bound, ceil(bound / unit - GRAIN_ERROR) * unit)
 
 
 class _Shop:
