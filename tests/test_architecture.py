@@ -130,10 +130,12 @@ def _is_compiled(node: ast.AST) -> bool:
 
 def _of_python(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield what the interpreter runs: all but the bodies of what is compiled."""
-    for node in ast.iter_child_nodes(tree):
-        if not _is_compiled(node):
-            yield node
-            yield from _of_python(node)
+    left = [tree]
+    while left:
+        for node in ast.iter_child_nodes(left.pop()):
+            if not _is_compiled(node):
+                yield node
+                left.append(node)
 
 
 def _held(node: ast.AST, loops: set[str]) -> Iterator[str]:

@@ -117,6 +117,7 @@ def test_killed(machine: Machine) -> None:
 
 def test_a_full_disk(machine: Machine) -> None:
     """No kernel can be kept: there is a plan; when there is room again, kernels are kept."""
+    save(generate("divisible", options={"workers": 300, "latency": 0.2}), machine.file)
     answer(machine.start("-c", FEW_BYTES))
     answer(machine.start("-c", FEW_BYTES, MAKESPAN_COMPILE="now"))
     answer(machine.start(MAKESPAN_COMPILE="now"))

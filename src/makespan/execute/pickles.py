@@ -113,14 +113,11 @@ def _part(data: Any, low: int, high: int) -> Any:
         return FileChunk(tuple(path.name for path in paths), tuple(map(_content, paths)))
     if isinstance(data, np.ndarray):
         rows = data[low:high]
-        return list(rows) if any(map(_is_future, rows)) else rows
+        futures = [row for row in rows if type(row).__module__ == "distributed.client"]
+        return list(rows) if futures else rows
     if isinstance(data, SLICED):
         return list(data[low:high])
     return [data[index] for index in range(low, high)]
-
-
-def _is_future(value: Any) -> bool:
-    return type(value).__module__ == "distributed.client"
 
 
 def _content(path: Path) -> bytes:

@@ -5,7 +5,6 @@ small: while they are solved, every loop takes its compiled form, which it else 
 problems alone.
 """
 
-import gc
 import os
 import pickle
 import signal
@@ -127,7 +126,6 @@ def fill() -> None:
     with suppress(AttributeError):  # not on every system
         signal.alarm(LONGEST)
         os.nice(19)
-    gc.disable()
     kinds = list(KINDS)
     with suppress(Exception), by_processor():
         problem, method, options, limit = pickle.load(sys.stdin.buffer)
@@ -137,23 +135,14 @@ def fill() -> None:
 
 
 def _compile(kinds: Iterable[str], tell: Tell = lambda kind, done, count: None) -> None:
-    gc.disable()  # compiling makes many objects to look at, and few to let go of
-    frozen = gc.get_freeze_count()
-    try:
-        with jit.always(), by_processor():
-            for name in kinds:
-                for done, problem in enumerate(_samples(kind_named(name))):
-                    tell(name, done, len(SAMPLES[name]))
-                    _enter(problem)
-                    gc.collect()
-                    gc.freeze()  # what is left stays: it is not looked at again
-                tell(name, len(SAMPLES[name]), len(SAMPLES[name]))
-                first_use.enter(name)
-            first_use.enter("core")  # what all of them use
-    finally:
-        if not frozen:
-            gc.unfreeze()
-        gc.enable()
+    with jit.always(), by_processor():
+        for name in kinds:
+            for done, problem in enumerate(_samples(kind_named(name))):
+                tell(name, done, len(SAMPLES[name]))
+                _enter(problem)
+            tell(name, len(SAMPLES[name]), len(SAMPLES[name]))
+            first_use.enter(name)
+        first_use.enter("core")  # what all of them use
 
 
 def _samples(kind: Kind) -> Iterator[Problem]:

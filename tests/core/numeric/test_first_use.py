@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import multiprocessing
 import os
 import pickle
 import sys
@@ -18,7 +19,7 @@ import numpy as np
 import pytest
 
 from makespan.core.errors import MakespanError
-from makespan.core.numeric import first_use, jit
+from makespan.core.numeric import files, first_use, jit
 from makespan.core.numeric.jit import loop
 
 needs_compiler = pytest.mark.skipif(not jit.compiles(), reason="the compiler is off")
@@ -44,19 +45,24 @@ def halved(numbers):
 """
 
 
-@pytest.fixture
-def halved(tmp_path: Path) -> Iterator[Any]:
-    """A kernel with an empty folder."""
-    path = tmp_path / "halved_kernel.py"
-    path.write_text(HALVED)
-    numba.core.config.reload_config()  # which holds the folder of another test
+def kernel_of(folder: Path) -> Any:
+    """Return the kernel of a file."""
+    path = folder / "halved_kernel.py"
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None  # noqa: PT018
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
-    yield module.halved
-    del sys.modules[path.stem]
+    return module.halved
+
+
+@pytest.fixture
+def halved(tmp_path: Path) -> Iterator[Any]:
+    """A kernel with an empty folder."""
+    (tmp_path / "halved_kernel.py").write_text(HALVED)
+    numba.core.config.reload_config()  # which holds the folder of another test
+    yield kernel_of(tmp_path)
+    del sys.modules["halved_kernel"]
 
 
 NAME = f"{__name__}.doubled"
@@ -219,3 +225,37 @@ def test_files_that_are_cut_short_are_made_anew(halved, tmp_path: Path) -> None:
         last = jit.kernel(halved.py_func)
         assert last(numbers) == 1.5
         assert sum(last.stats.cache_hits.values()) == 1
+
+
+def meet(barrier: Any) -> None:
+    """Keep what three processes wait for before they begin."""
+    globals()["met"] = barrier
+
+
+def compiled_by(folder: Path) -> int:
+    """Return how often a process of its own compiled the kernel."""
+    kernel = kernel_of(folder)
+    globals()["met"].wait(60)
+    assert kernel(np.array([1.0, 2.0])) == 1.5
+    return sum(kernel.stats.cache_misses.values())
+
+
+def test_processes_compile_a_kernel_once(tmp_path: Path) -> None:
+    """One of three compiles; the others wait, and find it on disk."""
+    (tmp_path / "halved_kernel.py").write_text(HALVED)
+    spawning = multiprocessing.get_context("spawn")
+    with spawning.Pool(3, meet, [spawning.Barrier(3)]) as pool:
+        counts = pool.map(compiled_by, [tmp_path] * 3, chunksize=1)
+    assert sum(counts) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+def test_nobody_waits_for_good(halved, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the process that has the file is stopped, the kernel is compiled twice."""
+    import fcntl
+
+    monkeypatch.setattr(files, "PATIENCE", 0.1)
+    with (tmp_path / "halved_kernel.py").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert halved(np.array([1.0, 2.0])) == 1.5
+    assert sum(halved.stats.cache_misses.values()) == 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +13,10 @@ from types import FunctionType
 from typing import Any
 
 from makespan.core.numeric import first_use
+
+PATIENCE = 30.0  # seconds that a process waits for another one that compiles the same file
+LOWEST = 19  # the priority of what fills the cache beside a solve
+_held: set[str] = set()  # files of kernels that this process compiles now
 
 
 def keep(made: Any, name: str) -> None:
@@ -54,12 +58,16 @@ def wait_for(made: Any, may_compile: Callable[[], bool]) -> None:
 
     Called by Numba for types that it has not met.
     """
+    from numba.core.compiler_lock import global_compiler_lock
+
     compile_for, cache = made._compile_for_args, made._cache
+    file = made.py_func.__code__.co_filename
     missing: dict[Any, float] = {}  # when it was last looked for
 
     def chosen(*arguments: Any) -> Any:
         if may_compile():
-            return compile_for(*arguments)
+            with global_compiler_lock, _alone(file):
+                return compile_for(*arguments)
         types = tuple(made.typeof_pyval(each) for each in arguments)
         made._types_active_call.clear()
         now = time.monotonic()
@@ -74,6 +82,30 @@ def wait_for(made: Any, may_compile: Callable[[], bool]) -> None:
         return made.py_func
 
     made._compile_for_args = chosen
+
+
+@contextmanager
+def _alone(path: str) -> Iterator[None]:
+    """Compile what a file has in one process at a time: the others find it on disk.
+
+    Nobody waits for low priority. No two wait for each other, as imports have no circle.
+    """
+    with ExitStack() as stack:
+        with suppress(ImportError, OSError):  # not on every system, nor for every kind of file
+            import fcntl
+
+            if path not in _held and os.nice(0) < LOWEST:
+                file = stack.enter_context(open(path, "rb"))
+                until = time.monotonic() + PATIENCE
+                while time.monotonic() < until:
+                    with suppress(BlockingIOError):
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        break
+                    time.sleep(first_use.LOOK)
+                stack.callback(fcntl.flock, file, fcntl.LOCK_UN)  # in forked processes, too
+                _held.add(path)
+                stack.callback(_held.remove, path)
+        yield
 
 
 def stamp(functions: list[FunctionType], constants: list[tuple[str, Any]]) -> str:

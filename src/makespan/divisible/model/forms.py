@@ -30,15 +30,7 @@ from makespan.core.inputs.forms import (
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, quoted
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
-from makespan.divisible.model.machines import (
-    PAIRS,
-    PRICE,
-    SENDS,
-    SIZE,
-    UPLINK,
-    Master,
-    Worker,
-)
+from makespan.divisible.model.machines import PAIRS, PRICE, SENDS, SIZE, UPLINK, Master, Worker
 from makespan.divisible.model.platform import NUMBERS, RULES, Star
 from makespan.divisible.model.sources import HELD, LINK, Source, Sources
 from makespan.divisible.model.tree import PARENT, RULES as NODE_RULES, Tree, TreeNode

@@ -61,7 +61,8 @@ class Duel(NamedTuple):
             return self.none("of two goals there is no bound")
         if to == BOUND:
             bound = result.lower_bound if objective is None else objective.bound
-            return _ratio(result, None, _value(result), bound)
+            value = result.makespan if objective is None else objective.value
+            return _ratio(result, None, value, bound)
         if to == OPTIMUM and str(result.status) == "optimal":
             return _compared(result, result)
         other, note = self._solved(problem, ("auto", {}) if to == OPTIMUM else self.against)
@@ -84,10 +85,6 @@ class Duel(NamedTuple):
             return tried.result, ""
         failed = tried.status == "failed"
         return None, f"{FAULT}{name}: {tried.note}" if failed else f"{name}: {tried.status}"
-
-
-def _value(result: Result) -> float | None:
-    return result.makespan if result.objective is None else result.objective.value
 
 
 def _compared(result: Result, other: Result) -> Outcome:

@@ -51,7 +51,8 @@ def read_dax(text: str) -> Dag:
     sizes = Column(BYTES, lambda file, _: f"file {quoted(file)}")
     names = [part.get("id", "") for part in jobs]
     entries = [runtimes.entry(_kept(part, "runtime"), part.get("id", "")) for part in jobs]
-    used = [(name, each) for name, job in zip(names, jobs, strict=True) for each in _uses(job)]
+    parts = [(name, each) for name, job in zip(names, jobs, strict=True) for each in job]
+    used = [(name, each) for name, each in parts if local(each) == "uses"]
     size = sizes.numbers([sizes.entry(_kept(e, "size"), _file(e)) for _, e in used], mistakes)
     work = runtimes.numbers(entries, mistakes)
     mistakes.raise_if_any(FileError)
@@ -80,10 +81,6 @@ def read_dax(text: str) -> Dag:
 def _kept(part: Element, key: str) -> list[tuple[str, str]]:
     value = part.get(key)
     return [] if value is None else [(key, value)]
-
-
-def _uses(job: Element) -> list[Element]:
-    return [part for part in job if local(part) == "uses"]
 
 
 def _file(use: Element) -> str:

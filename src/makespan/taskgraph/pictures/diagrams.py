@@ -15,12 +15,7 @@ from makespan.drawing.diagram.network import MOST_SHOWN, network_diagram
 from makespan.drawing.text import brief, percent, short, without_hashes
 from makespan.taskgraph.levels import colevels
 from makespan.taskgraph.model.network import Network
-from makespan.taskgraph.pictures.groups import (
-    dominant_sequence,
-    first_rows,
-    groups,
-    longest_path,
-)
+from makespan.taskgraph.pictures.groups import dominant_sequence, first_rows, groups, longest_path
 from makespan.taskgraph.problem import TaskGraph
 
 ZEROS = 20  # edges up to which a size of 0 is written, too
