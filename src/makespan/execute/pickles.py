@@ -113,7 +113,7 @@ def _part(data: Any, low: int, high: int) -> Any:
         return FileChunk(tuple(path.name for path in paths), tuple(map(_content, paths)))
     if isinstance(data, np.ndarray):
         rows = data[low:high]
-        futures = [row for row in rows if type(row).__module__ == "distributed.client"]
+        futures = any(type(row).__module__ == "distributed.client" for row in rows)
         return list(rows) if futures else rows
     if isinstance(data, SLICED):
         return list(data[low:high])

@@ -259,3 +259,13 @@ def test_nobody_waits_for_good(halved, tmp_path: Path, monkeypatch: pytest.Monke
         fcntl.flock(held, fcntl.LOCK_EX)
         assert halved(np.array([1.0, 2.0])) == 1.5
     assert sum(halved.stats.cache_misses.values()) == 1
+
+
+def test_what_is_on_disk_waits_for_nobody(halved, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another kernel of its file may compile for seconds."""
+    numbers = np.array([1.0, 2.0])
+    assert halved(numbers) == 1.5
+    again = jit.kernel(halved.py_func)
+    monkeypatch.setattr(files, "_alone", lambda path: pytest.fail(f"waits for {path}"))
+    assert again(numbers) == 1.5
+    assert sum(again.stats.cache_hits.values()) == 1

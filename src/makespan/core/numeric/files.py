@@ -65,18 +65,18 @@ def wait_for(made: Any, may_compile: Callable[[], bool]) -> None:
     missing: dict[Any, float] = {}  # when it was last looked for
 
     def chosen(*arguments: Any) -> Any:
-        if may_compile():
-            with global_compiler_lock, _alone(file):
-                return compile_for(*arguments)
         types = tuple(made.typeof_pyval(each) for each in arguments)
         made._types_active_call.clear()
-        now = time.monotonic()
-        if now - missing.get(types, -1.0) >= 1.0:
+        now, compiles = time.monotonic(), may_compile()
+        if compiles or now - missing.get(types, -1.0) >= 1.0:
             if hasattr(cache, "_cache_file"):
                 with suppress(Exception):  # as above
                     key = cache._index_key(types, made.targetctx.codegen())
                     if key in cache._cache_file._load_index():
                         return compile_for(*arguments)
+            if compiles:
+                with global_compiler_lock, _alone(file):
+                    return compile_for(*arguments)
             missing[types] = now
             first_use.miss()
         return made.py_func

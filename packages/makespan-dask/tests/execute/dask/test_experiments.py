@@ -30,7 +30,7 @@ from makespan.lab.solving import here
 from tests.execute.conftest import in_process, tasks_left
 from tests.execute.stars import Cluster
 from tests.lab.test_experiment import untimed
-from tests.lab.test_processes import CLI, EXPERIMENT, rows_in
+from tests.lab.test_processes import CLI, EXPERIMENT, ROWS, rows_in
 from tests.sources import SOURCES
 from tests.thorough import few
 
@@ -217,9 +217,9 @@ def test_killed_and_interrupted_and_continued(cluster: Cluster, tmp_path: Path) 
             assert process.poll() is None
             process.send_signal(end)
         assert process.returncode == code
-    assert 200 <= rows_in(path) < 1440
+    assert 200 <= rows_in(path) < ROWS
     done = subprocess.run(call, cwd=tmp_path, env=env, capture_output=True, check=True, text=True)
-    assert "1,440 rows" in done.stdout
+    assert f"{ROWS:,} rows" in done.stdout
     whole = [*CLI, "compare", "e.toml", "-o", "whole.csv"]
     subprocess.run(whole, cwd=tmp_path, env=env, capture_output=True, check=True)
     assert untimed(read_records(path)) == untimed(read_records(tmp_path / "whole.csv"))
