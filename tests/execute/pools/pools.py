@@ -53,11 +53,15 @@ def fails_on_seven(item: int) -> int:
     return item
 
 
-def dies_on(item: int, which: int = 13, once: str = "") -> int:
-    """End this process on an item; where ``once`` is a file, only if that is there."""
+def dies_on(item: int, which: int = 13, once: str = "", seconds: float = 0.0) -> int:
+    """End this process on an item; where ``once`` is a file, only if that is there.
+
+    Every other item takes some seconds, so that a new process can join in time.
+    """
     if item == which and (not once or Path(once).exists()):
         Path(once).unlink() if once else None
         os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(seconds)
     return item
 
 

@@ -38,7 +38,8 @@ def test_a_process_that_dies_is_replaced(tmp_path: Path) -> None:
     """Its items go to others, once; the run tells of it."""
     before, once = pools.descendants(), tmp_path / "once"
     once.touch()
-    execution = mapped(partial(pools.dies_on, once=str(once)), range(100), on=2)
+    function = partial(pools.dies_on, once=str(once), seconds=0.03)
+    execution = mapped(function, range(100), on=2)
     assert execution.results == list(range(100))
     assert any("was killed by SIGKILL" in event for event in execution.events)
     assert any("joined" in event for event in execution.events)
