@@ -53,9 +53,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_failing_try_is_kept_with_its_input(kept: Path, tmp_path: Path) -> None:
     """One slice of a broken part: its defects are one in kind, kept a few times, and counted on."""
     state = State.begin(tmp_path / "state.json", seed=3)
-    report = _serve(
-        BROKEN, Slice("structure", state.next_seed("structure"), 0.05), tmp_path, [0, 0]
-    )
+    report = _serve(BROKEN, Slice("structure", state.next_seed("structure"), 0.3), tmp_path, [0, 0])
     state.note(report)
     (entry,) = state.defects.values()
     assert entry["times"] == len(report.failures) > len(entry["cases"]) == 3

@@ -127,6 +127,7 @@ def test_ranges_of_the_user_hold() -> None:
     assert data["edges"]
 
 
+@pytest.mark.thorough
 def test_minimal_problems_are_smaller_and_as_bad() -> None:
     """Within a hundredth of the logarithm of the ratio."""
     asked: dict[str, Any] = {"chains": 1, "iterations": 120, "time_limit": None}

@@ -19,7 +19,7 @@ from makespan.cli.main import run
 from makespan.core.errors import FileError, InputError
 from makespan.lab.pictures import groups, image_of
 from makespan.lab.statistics import critical_difference, mean_ranks
-from tests.thorough import examples
+from tests.thorough import examples, few
 
 
 def row(
@@ -230,10 +230,14 @@ def test_any_rows_have_a_report(data: st.DataObject) -> None:
             assert overview._in_form(suffix)
 
 
-@pytest.mark.parametrize(
-    "name", ["ranks", "critical-difference", "profile", "data-profile", "times"]
-)
-@pytest.mark.parametrize("suffix", [".pdf", ".svg", ".png"])
+PANELS = [
+    *(("profile", suffix) for suffix in (".pdf", ".svg", ".png")),
+    *((name, ".svg") for name in ("ranks", "critical-difference", "data-profile", "times")),
+    *((name, ".pdf") for name in ("ranks", "critical-difference", "data-profile", "times")),
+]
+
+
+@pytest.mark.parametrize(("name", "suffix"), few(PANELS, 7, thorough=len(PANELS)))
 def test_a_panel_is_drawn_alone(
     name: str, suffix: str, table: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -72,7 +72,7 @@ def test_given_rounds():
 def test_a_master_that_computes():
     """The master, who needs no memory, computes a unit a second until the plan ends."""
     star = random_star(np.random.default_rng(2), 3, 1.0, compute=1.0)
-    result = solve(DivisibleLoad(load=30.0, platform=star, rounds="auto"))
+    result = solve(DivisibleLoad(load=30.0, platform=star, rounds="auto"), time_limit=1)
     assert result.answer["loads"]["P0"] == pytest.approx(result.makespan, rel=1e-6)
 
 

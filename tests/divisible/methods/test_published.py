@@ -178,9 +178,9 @@ def test_output_only_mirrors_input_only(seed):
 def test_two_channels(send, back, bottleneck):
     """On two channels the plan says what limits it, and is no later than on one."""
     star = Star.from_arrays(send_per_unit=[send] * 3, compute_per_unit=1.0, return_per_unit=back)
-    two = solve(DivisibleLoad(load=30.0, platform=star, rounds=6, ports=2))
+    two = solve(DivisibleLoad(load=30.0, platform=star, rounds=3, ports=2))
     assert two.details["bottleneck"] == bottleneck
-    one = solve(DivisibleLoad(load=30.0, platform=star, rounds=6))
+    one = solve(DivisibleLoad(load=30.0, platform=star, rounds=3))
     assert two.makespan <= one.makespan * (1 + 1e-7)
 
 
@@ -206,7 +206,7 @@ def test_unequal_workers_with_results():
         return_fixed=0.01,
     )
     ends = []
-    for rounds in (2, 4, "auto"):
+    for rounds in (2, "auto"):
         result = solve(DivisibleLoad(load=30.0, platform=star, rounds=rounds))
         assert result.makespan >= result.lower_bound
         ends.append(result.makespan)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from makespan import Interconnect, Reduction, solve
+from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.jit import always, compiles
 from makespan.reduction.bounding.priced_trees import MOMENTS, SURE, price, priced_trees
 from makespan.reduction.bounds import bounds
@@ -116,11 +117,11 @@ def test_the_loop_is_the_same_compiled() -> None:
     rng = np.random.default_rng(4)
     lasts = rng.integers(1, 5, (2, 4, 4))
     lasts[:, range(4), range(4)] = 0
-    given: tuple[Any, ...] = (
+    given = *readonly(
         rng.integers(0, 2, (2, 4, 4)), lasts, lasts, rng.integers(0, 2, (2, 4)),
         np.full((2, 4), 2.0), np.zeros((0, 2), dtype=np.int64),
-        np.full((2, 4), 4, dtype=np.int64), 2.0,
-    )  # fmt: skip
+        np.full((2, 4), 4, dtype=np.int64),
+    ), 2.0  # fmt: skip
     results = []
     for form in (price.plain, price.compiled):
         cover, prices = np.ones((2, 4)), np.full((2, 4, 14), 0.2)

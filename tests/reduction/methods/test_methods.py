@@ -69,7 +69,7 @@ def test_exact_methods_agree_with_the_oracle(seed: int, method: str) -> None:
     assert result.makespan == pytest.approx(float(oracle(problem)), rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", few(10, 1, thorough=6))
+@pytest.mark.parametrize("seed", few(10, 1))
 def test_cp_sat_agrees_with_the_oracle_on_mixed_costs(seed: int) -> None:
     """The optimum for unequal machines, links and segments is that of trying everything."""
     problem = mixed(seed, *[(2, 3), (3, 2), (3, 2), (4, 1)][seed % 4])
@@ -259,11 +259,11 @@ def test_scaling_time_scales_the_optimum() -> None:
 @pytest.mark.thorough
 def test_renaming_machines_keeps_the_optimum() -> None:
     """Tables permuted outside the root have the same optimum."""
-    problem = mixed(3, 4, 2)
+    problem = mixed(3, 4, 1)
     order = np.array([0, 3, 1, 2])
     renamed = Reduction(
         machines=4,
-        segments=2,
+        segments=1,
         latency=problem.latencies[np.ix_(order, order)],
         transfer=problem.transfers[np.ix_(order, order)],
         reduce=problem.reduces[order],
@@ -314,10 +314,10 @@ def test_segment_count_bound_holds_for_every_count() -> None:
 @pytest.mark.thorough
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="slow uncompiled")
 def test_large_instance_is_close_to_the_bound() -> None:
-    """A hundred machines and segments within 8 % of the bound."""
-    result = makespan.solve(uniform(100, 100, 1, 1, 1), method="rarest-first", restarts=2)
+    """Sixty machines and segments within 3 % of the bound."""
+    result = makespan.solve(uniform(60, 60, 1, 1, 1), method="rarest-first", restarts=2)
     assert result.gap is not None
-    assert result.gap < 0.08
+    assert result.gap < 0.03
 
 
 @pytest.mark.parametrize("times", [(10, 1, 0.5), (100, 1, 0.5)])

@@ -128,6 +128,7 @@ def test_placed_by_dragging_and_by_keys(browser):
     assert "rule is broken" in said(browser)
 
 
+@pytest.mark.thorough
 def test_a_task_waits_for_its_data_and_its_machine(browser):
     """The six tasks of the lecture by keys alone, as list scheduling places them."""
     enter(browser, 0)
@@ -138,6 +139,7 @@ def test_a_task_waits_for_its_data_and_its_machine(browser):
     wait_for(browser, "100 of 100 points")
 
 
+@pytest.mark.thorough
 def test_a_move_is_taken_back_and_made_again(browser):
     """By its own buttons and by keys; what was changed in Play stays."""
     before = browser.value("makespan.state.problem")
@@ -156,6 +158,7 @@ def test_a_move_is_taken_back_and_made_again(browser):
     assert browser.value("makespan.state.problem") == before
 
 
+@pytest.mark.thorough
 def test_moves_are_kept_over_a_reload(browser, address):
     """The address names the exercise, which is there again with what was placed."""
     enter(browser, 4)
@@ -166,6 +169,7 @@ def test_moves_are_kept_over_a_reload(browser, address):
     assert browser.value(LABEL % 0) == "Task T1 on M2 at 0"
 
 
+@pytest.mark.thorough
 def test_a_link_to_no_exercise(browser, address):
     """It says so, and how many there are."""
     browser.do(lambda page: page.goto("about:blank"))
@@ -204,6 +208,7 @@ def test_the_graph_stands_beside_the_board(browser):
     assert boxes == ["11 s", "21 s", "32 s", "41 s", "52 s", "61 s"]
 
 
+@pytest.mark.thorough
 def test_the_best_plan_is_revealed_on_request(browser):
     """With its steps; hints come one by one before."""
     enter(browser, 1)
@@ -233,6 +238,7 @@ def test_placed_by_numbers(browser, number, fields, end):
     wait_for(browser, f"{ACCEPTED} It ends at {end}; no plan ends earlier.")
 
 
+@pytest.mark.thorough
 def test_an_own_exercise(browser, tmp_path):
     """The file of a lecturer becomes the page; one with a mistake says which."""
     path = tmp_path / "own.toml"

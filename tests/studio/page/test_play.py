@@ -231,6 +231,7 @@ def test_a_graph_by_keys(browser):
     browser.wait("makespan.state.problem.edges.length === 0")
 
 
+@pytest.mark.thorough
 def test_thirty_tasks_pasted(browser, tmp_path):
     """The text of a file with its method is on screen as a plan, and its steps with it."""
     save(generate("taskgraph", seed=4, options={"size": 30, "machines": 3}), tmp_path / "30.toml")
@@ -242,6 +243,7 @@ def test_thirty_tasks_pasted(browser, tmp_path):
     assert browser.value("document.querySelectorAll('.graph .task').length") == 30
 
 
+@pytest.mark.thorough
 def test_edges_pasted_bring_their_tasks(browser):
     """Columns from, to and size of a spreadsheet make a graph."""
     begin(browser, "taskgraph")
@@ -254,7 +256,7 @@ def test_edges_pasted_bring_their_tasks(browser):
 
 
 @pytest.mark.parametrize(
-    "example", few(examples(), 3, thorough=len(examples())), ids=lambda example: example["name"]
+    "example", few(examples(), 1, thorough=len(examples())), ids=lambda example: example["name"]
 )
 def test_the_file_says_what_the_form_has(browser, tmp_path, example):
     """What the page writes is read back as the same problem."""
@@ -294,6 +296,7 @@ def test_mistakes_stand_at_their_fields(browser):
     browser.wait("document.getElementById('typed').textContent.includes('platform')")
 
 
+@pytest.mark.thorough
 def test_undo(browser):
     """A change is taken back, and made again."""
     begin(browser, "independent")
@@ -321,6 +324,7 @@ def test_the_page_is_kept_over_a_reload(browser):
     browser.wait("makespan.state.problem.durations.length === 4000")
 
 
+@pytest.mark.thorough
 def test_the_way_back_leads_to_the_example_before(browser):
     """Another kind is a place of its own; a change of a field is none."""
     browser.wait("location.hash.length > 60")
@@ -334,6 +338,7 @@ def test_the_way_back_leads_to_the_example_before(browser):
     browser.wait("makespan.state.problem.kind === 'independent'")
 
 
+@pytest.mark.thorough
 def test_a_link_that_is_cut_off(browser, address):
     """It says so, and an example is there instead."""
     browser.wait("location.hash.length > 60")
@@ -344,6 +349,7 @@ def test_a_link_that_is_cut_off(browser, address):
     browser.wait("makespan.plans.length > 0")
 
 
+@pytest.mark.thorough
 def test_no_arrow_closes_a_cycle(browser):
     """It is refused with the cycle that it would close; a cycle in a file leaves the drawing."""
     text = """kind = "taskgraph"

@@ -11,6 +11,7 @@ from campaign.part import Trial
 from makespan.core.errors import InputError
 from makespan.taskgraph.formats.precedence import Timed, ordered
 from makespan.taskgraph.formats.traces import Trace, is_trace, read
+from tests.thorough import up_to
 
 TRACES = Path(__file__).parents[3] / "campaign" / "corpus" / "traces"
 
@@ -162,6 +163,7 @@ def test_texts_that_are_no_traces_are_told_apart():
     assert not any(map(is_trace, ["", '{"a.py::x": 1}', "<testsuites/>", "name,seconds\na,1\n"]))
 
 
-def test_changed_bytes_are_read_or_refused(tmp_path):
-    for seed in range(600):
+@pytest.mark.parametrize("count", up_to(200, 600))
+def test_changed_bytes_are_read_or_refused(tmp_path, count):
+    for seed in range(count):
         campaign.attempt(Trial(seed=f"{seed}", folder=tmp_path))

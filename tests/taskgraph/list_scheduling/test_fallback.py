@@ -10,6 +10,7 @@ import pytest
 from makespan import Network, Schedule, TaskGraph, check, solve
 from makespan.core.control import Control
 from makespan.core.numeric import jit
+from makespan.core.numeric.arrays import readonly
 from makespan.core.registry import find_method, methods_of
 from makespan.taskgraph import timing
 from makespan.taskgraph.clustering import ScheduledGraph
@@ -152,11 +153,12 @@ def test_kernel_appends_to_the_core_that_is_free_first() -> None:
             free[core] += work[task]
         machine, start, end = np.full(count, -1), np.zeros(count), np.zeros(count)
         none, table = np.zeros(0, dtype=np.int64), np.zeros((5, 5))
-        append_some(
+        read = readonly(
             np.arange(count), pinned, work, 0.0 * work, np.full(count, -1), np.zeros((0, 5)),
             np.ones(5), np.zeros(5), first_core, np.zeros(count + 1, dtype=np.int64), none,
-            np.zeros(0), table, table, machine, start, end, tail,
+            np.zeros(0), table, table,
         )  # fmt: skip
+        append_some(*read, machine, start, end, tail)
         assert list(zip(machine.tolist(), start.tolist(), strict=True)) == expected
 
 
