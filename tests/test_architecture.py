@@ -108,6 +108,7 @@ def test_no_group_is_repeated_possessively() -> None:
 
 
 COMPILED = {"kernel", "loop", "graph_loop", "part"}
+DECORATED = re.compile(rf"^ *@({'|'.join(COMPILED)})\b", re.MULTILINE)
 FORMS = {"form", "chosen", "compiled", "plain"}  # of a loop: what is then bound
 
 
@@ -154,25 +155,22 @@ def _held(node: ast.AST, loops: set[str]) -> Iterator[str]:
 
 def test_arguments_of_long_loops_are_bound_by_name() -> None:
     """A swap of two columns of one type is not silent: Python hands over few by position."""
-    trees = {
-        path: ast.parse(path.read_text("utf-8"))
-        for source in SOURCES
-        for path in source.rglob("*.py")
-    }
+    texts = {path: path.read_text("utf-8") for own in SOURCES for path in own.rglob("*.py")}
+    trees = {path: ast.parse(text) for path, text in texts.items()}
     long: dict[str, set[str]] = {}  # by file, the loops that are defined in it
-    for path, tree in trees.items():
-        for node in ast.walk(tree):
+    for path in (path for path, text in texts.items() if DECORATED.search(text)):
+        for node in ast.walk(trees[path]):
             wide = isinstance(node, ast.FunctionDef) and len(node.args.args) > MOST
             if wide and _is_compiled(node):
                 long.setdefault(_module(path), set()).add(node.name)  # type: ignore[attr-defined]
     assert len(set().union(*long.values())) > 30
     for path, tree in trees.items():
         loops = set(long.get(_module(path), ()))
-        for node in ast.walk(tree):
+        own = list(_of_python(tree))
+        for node in own:
             if isinstance(node, ast.ImportFrom):
                 place = (node.module or "").rpartition(".")[2]
                 loops |= {each.name for each in node.names} & long.get(place, set())
-        own = list(_of_python(tree))
         loops |= {name for node in own for name in _held(node, loops)}
         for call in (node for node in own if isinstance(node, ast.Call)):
             counted = [each for each in call.args if not isinstance(each, ast.Starred)]

@@ -50,7 +50,7 @@ def test_every_method_obeys_releases(communication: str, contention: str) -> Non
     problem = released(8, 1, communication=communication, contention=contention)
     for verdict in methods(problem):
         if verdict.applies:
-            result = solve(problem, method=verdict.name, time_limit=0.5)
+            result = solve(problem, method=verdict.name, time_limit=0.2)
             assert check(result).ok, verdict.name
             assert result.makespan > problem.dag.release.max()
     with pytest.raises(Exception, match="needs tasks that are there from the start, but T"):

