@@ -187,6 +187,7 @@ ANNEALED = Scope(
     (UNEVEN_TIMES, Need("few segments, each of all machines or three, no shared links", _annealed)),
 )
 """Of those that sends are annealed of, which needs the time more than what is before it."""
+NOT_ANNEALED = Need("no annealing", lambda p: "'auto' anneals" if is_tried(p, ANNEALED) else None)
 BY_CP_SAT = Scope(
     (CP_SAT, GIVEN_COUNT, MODELLED, FREE_ORDER, COMMON_UNIT, _arcs(MOST_ARCS)),
     (_arcs(ARCS_IN_REACH),),

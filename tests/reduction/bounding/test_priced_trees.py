@@ -84,6 +84,7 @@ def test_an_all_reduce_counts_both_ways_and_all_segments() -> None:
     assert np.all(np.array(found) <= [28, 29, 40])
 
 
+@pytest.mark.thorough
 def test_times_without_a_unit_or_with_a_fine_one_are_rounded_down() -> None:
     whole = table("all-reduce", 3, 6, 2)
     best = bound(whole)

@@ -54,7 +54,7 @@ def held(seed: int) -> None:
     assert best.makespan <= first.makespan * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", few(96, 10))
+@pytest.mark.parametrize("seed", few(96, 6, thorough=20))
 def test_plans_are_valid_and_end_when_the_loop_says(seed: int) -> None:
     """All collectives on tables and networks, with ports of machines and of links."""
     held(seed)

@@ -57,6 +57,7 @@ OVER_GROUPS = Need(
 
 @register(
     needs=(OVER_GROUPS, *needs.FREE_PLAN, needs.ALL_LINKS),
+    reach=(needs.NOT_ANNEALED,),
     complexity="O(n m + g² m), for the number g of groups",
     source="Jia et al. 2018 and Mikami et al. 2018: within groups, between groups, and back; here "
     "in waves that overlap, and between machines of any two groups",
