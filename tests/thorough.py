@@ -17,7 +17,7 @@ THOROUGH = 2
 """How many times as many inputs as the fast tests take the thorough ones take with them."""
 
 
-EXAMPLES = 30
+EXAMPLES = 20
 """On how many inputs of Hypothesis the fast tests try a property that names no number."""
 
 
@@ -45,7 +45,7 @@ def up_to(fast: int, thorough: int) -> list[Any]:
 
 
 def examples(fast: int) -> settings:
-    """Try a property on as many examples, and on twice as many in the thorough tests.
+    """Try a property on as many examples, and on three times as many in the thorough tests.
 
     What names no number is tried on :data:`EXAMPLES`, there on more, by the profile ``many``.
     """

@@ -219,6 +219,7 @@ def test_the_best_plan_is_revealed_on_request(browser):
     assert browser.value("makespan.plans[0].steps.length") > 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("number", "fields", "end"),
     [

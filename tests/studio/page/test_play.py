@@ -93,6 +93,7 @@ def test_divisible_by_mouse(browser):
     assert [one["name"] for one in problem(browser)["platform"]["workers"]] == ["P1", "P2"]
 
 
+@pytest.mark.thorough
 def test_partition_by_mouse(browser):
     """A table that a spreadsheet copied, with names and counts, takes the place of all."""
     begin(browser, "partition")
@@ -106,6 +107,7 @@ def test_partition_by_mouse(browser):
     }
 
 
+@pytest.mark.thorough
 def test_independent_by_mouse(browser):
     """Tasks are added, weighed and taken away."""
     begin(browser, "independent")
