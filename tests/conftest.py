@@ -13,7 +13,7 @@ from tests.thorough import EXAMPLES
 os.environ["MAKESPAN_COMPILE"] = "now"  # no test leaves a process behind that compiles
 collect_ignore = ["oracles/taskgraph_simgrid.py"]  # a program for another interpreter
 
-for profile, tries in (("few", EXAMPLES), ("many", 60)):
+for profile, tries in (("few", EXAMPLES), ("many", 3 * EXAMPLES)):
     settings.register_profile(profile, deadline=None, max_examples=tries)
 settings.load_profile("few")  # no deadline: a busy machine is no mistake
 
