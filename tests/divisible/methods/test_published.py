@@ -206,7 +206,7 @@ def test_unequal_workers_with_results():
         return_fixed=0.01,
     )
     ends = []
-    for rounds in (2, "auto"):
+    for rounds in (2, 4, "auto"):
         result = solve(DivisibleLoad(load=30.0, platform=star, rounds=rounds))
         assert result.makespan >= result.lower_bound
         ends.append(result.makespan)

@@ -175,7 +175,7 @@ def _sized(problem: DivisibleLoad, control: Control, effort: float) -> Sized | N
     if problem.order is not None:
         place[problem.workers_in(problem.order)] = workers
     task = Task(
-        load=problem.total,
+        load=float(problem.total),  # or its loops are compiled once more
         costs=costs_of(problem),
         most_rounds=rounds,
         place=place,

@@ -163,7 +163,7 @@ def _end(task: Task, sequence: list[int]) -> tuple[float, list[int]]:
 
     kept = np.array(sequence, dtype=np.int64)
     room = np.empty((2, task.workers)), np.empty((2, len(kept)))
-    end, worst = end_of_chain(kept, len(kept), task.columns, task.own, float(task.load), *room)
+    end, worst = end_of_chain(kept, len(kept), task.columns, task.own, task.load, *room)
     if worst >= 0:
         return task.end(sequence)
     return end, sequence
@@ -234,7 +234,7 @@ def _improved(
     best, length = sequence.copy(), len(first)
     best_length, best_value = length, value
     fixed = (task.most_rounds, task.place, task.ordered)
-    costs = (task.columns, task.own, float(task.load))
+    costs = (task.columns, task.own, task.load)
     for tolerance in PHASES:
         sequence[:best_length] = best[:best_length]
         length, value = best_length, best_value
