@@ -153,6 +153,7 @@ def _held(node: ast.AST, loops: set[str]) -> Iterator[str]:
                     yield _leaf(target)
 
 
+@pytest.mark.thorough
 def test_arguments_of_long_loops_are_bound_by_name() -> None:
     """A swap of two columns of one type is not silent: Python hands over few by position."""
     texts = {path: path.read_text("utf-8") for own in SOURCES for path in own.rglob("*.py")}

@@ -58,6 +58,7 @@ def stated(problem: Any) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.thorough
 def test_heft(browser: Browser) -> None:
     """Ends when the library's does."""
     problems = [graph(np.random.default_rng(seed)) for seed in range(COUNT)]

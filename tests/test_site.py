@@ -227,6 +227,7 @@ def test_styles_load_nothing_from_elsewhere(checks: ModuleType, tmp_path: Path) 
     assert list(checks.mistakes(tmp_path)) == ["site.css: loads https://elsewhere.org/a.png"]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(chromium() is None, reason="needs a Chromium")
 def test_search_runs_where_a_site_is_opened_as_files(tmp_path: Path) -> None:
     """A worker's script runs in a frame: it loads others, gets messages and answers them."""

@@ -1,6 +1,6 @@
 """How many of a test's inputs are tried when.
 
-A claim is tested fast on a few inputs, thoroughly on twice as many, and on all of them where
+A claim is tested fast on a few inputs, thoroughly on three times as many, and on all of them where
 there is time: ``pytest`` runs the few, ``pytest -m "thorough and not slow"`` the next, and
 ``pytest -m slow`` the rest. `.ci/run` runs the first two.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-THOROUGH = 2
+THOROUGH = 3
 """How many times as many inputs as the fast tests take the thorough ones take with them."""
 
 
@@ -24,7 +24,7 @@ EXAMPLES = 20
 def few(inputs: int | Iterable[Any], fast: int, thorough: int | None = None) -> list[Any]:
     """Return all inputs, or as many numbers from 0 on: ``fast`` of them unmarked.
 
-    Those up to number ``thorough`` are for the thorough tests, where twice as many are too
+    Those up to number ``thorough`` are for the thorough tests, where three times as many are too
     few or too many.
     """
     until = max(1, fast) * THOROUGH if thorough is None else thorough

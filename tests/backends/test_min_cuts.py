@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from makespan.backends.min_cuts import COMPILED, MinCuts
+from tests.thorough import few
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -47,7 +48,7 @@ assert igraph.Graph(2, [(0, 1)]).mincut(0, 1).value == 1
 """
 
 
-@pytest.mark.parametrize("first", ["", "import igraph"])
+@pytest.mark.parametrize("first", few(["", "import igraph"], 1))
 def test_nothing_that_draws_is_imported(first: str) -> None:
     """And the whole package works before and afterwards, on the same graphs."""
     code = LOADED.format(first=first)

@@ -14,6 +14,7 @@ from campaign.part import Defect
 from campaign.relations import RELATIONS, Relation
 from makespan import solve
 from makespan.flow.files.files import problem_of
+from tests.thorough import few
 
 SIMPLE: dict[str, Any] = {"kind": "independent", "machines": 2, "durations": [3.0, 3.0, 2.0, 1.0]}
 
@@ -34,7 +35,7 @@ def test_what_is_changed_is_a_problem_still(relation: Relation) -> None:
     assert changed > 5
 
 
-@pytest.mark.parametrize("index", range(0, len(documents()), 9))
+@pytest.mark.parametrize("index", few(range(0, len(documents()), 9), 12))
 def test_scaled_times_scale_the_makespan(index: int) -> None:
     """A power of two loses nothing, whatever the kind."""
     document = documents()[index]

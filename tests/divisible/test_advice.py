@@ -26,7 +26,7 @@ def advice(problem):
     return (result, *map(float, found[0].groups())) if found else None
 
 
-@pytest.mark.parametrize("seed", few(5, 1))
+@pytest.mark.parametrize("seed", few(5, 0, thorough=2))
 def test_what_is_promised_is_reached(seed):
     """A plan of as many rounds ends no later than the note says, and that is 5 % earlier."""
     draw = np.random.default_rng(seed).uniform

@@ -68,7 +68,7 @@ def words(drawn: str) -> list[str]:
     return [text.text or "" for text in ElementTree.fromstring(drawn).iter(f"{SVG}text")]
 
 
-@pytest.mark.parametrize("name", few(PROBLEMS, 5))
+@pytest.mark.parametrize("name", few(PROBLEMS, 3))
 def test_every_problem_and_result_is_drawn_in_every_form(name, tmp_path):
     """Each view but the front, and a network that is not stated, as SVG, PNG, PDF and page."""
     result = RESULTS[name]

@@ -66,6 +66,7 @@ def test_changes_make_problems_of_every_kind(kind: str) -> None:
     assert what == {True, False}
 
 
+@pytest.mark.thorough
 def test_a_chain_is_worse_than_its_start_and_its_plans_are_valid() -> None:
     """The ratio is that of the plans, both refereed, to a proved optimum; the story leads there."""
     found = adversary("mct", GRAPHS, chains=2, iterations=150, time_limit=None)
@@ -113,6 +114,7 @@ def test_a_search_goes_on_where_it_was_ended(tmp_path: Path) -> None:
         adversary("heft", GRAPHS, state=file, **asked)
 
 
+@pytest.mark.thorough
 def test_ranges_of_the_user_hold() -> None:
     """Of numbers and of lists; starts outside are drawn anew, and minimal ones keep to them."""
     within = {"tasks.*.work": (1.0, 2.0), "tasks": (3, 4), "edges": (1, 9)}

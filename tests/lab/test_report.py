@@ -238,7 +238,7 @@ PANELS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "suffix"), few(PANELS, 7, thorough=len(PANELS)))
+@pytest.mark.parametrize(("name", "suffix"), few(PANELS, 4, thorough=len(PANELS)))
 def test_a_panel_is_drawn_alone(
     name: str, suffix: str, table: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from makespan.core.solution import Status
 from makespan.pipeline.mapping import Mapping, mapping_of, values_of
 from tests.oracles import pipeline_mappings as oracle
 from tests.oracles.pipeline_random import mixed
+from tests.thorough import few
 
 
 def claims(problem: Pipeline) -> None:
@@ -32,7 +33,7 @@ def claims(problem: Pipeline) -> None:
         assert points == [pytest.approx(point, rel=1e-9) for point in oracle.front(problem)]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", few(40, 15, thorough=40))
 def test_small_pipelines(seed: int) -> None:
     """All fields mixed; each seed is another problem."""
     claims(mixed(seed))

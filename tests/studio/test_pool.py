@@ -97,6 +97,7 @@ def test_the_newest_of_a_client_counts() -> None:
     assert time.monotonic() - start < 20
 
 
+@pytest.mark.thorough
 def test_an_abandoned_order_leaves_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """Politely where the process listens, and by force where it doesn't."""
 

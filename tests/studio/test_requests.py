@@ -26,6 +26,7 @@ def ran(lines: str, folder: Path) -> Problem:
     return read_problem(next(folder.glob("problem.*")))
 
 
+@pytest.mark.thorough
 def test_a_result_is_made_again(tmp_path: Path) -> None:
     """By the method and the options that made it."""
     (tmp_path / "example.toml").write_text(examples()[0]["toml"])

@@ -164,7 +164,7 @@ def test_methods_that_refuse(name: str) -> None:
         solve(problem, method=name)
 
 
-@pytest.mark.parametrize(("communication", "contention"), few(MODELS, 2))
+@pytest.mark.parametrize(("communication", "contention"), few(MODELS, 1))
 def test_all_methods_on_random_graphs(communication: Any, contention: Any) -> None:
     """What applies gives plans that the slow referee accepts, timed as early as they are."""
     for seed in range(3, 60, 12):

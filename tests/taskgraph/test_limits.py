@@ -27,7 +27,7 @@ from makespan.taskgraph.bounds import impossible
 from makespan.taskgraph.file import read, write
 from makespan.taskgraph.generate import graphs
 from tests.oracles.taskgraph_enumeration import best, covers, random_problem
-from tests.thorough import up_to
+from tests.thorough import few, up_to
 
 TWO = Network([1.0, 1.0])
 
@@ -44,7 +44,7 @@ def released(count: int, seed: int, network: Network = TWO, **more: object) -> T
 
 
 @pytest.mark.parametrize("communication", ["overlap", "blocking"])
-@pytest.mark.parametrize("contention", ["none", "links", "ports"])
+@pytest.mark.parametrize("contention", few(["ports", "none", "links"], 1, thorough=3))
 def test_every_method_obeys_releases(communication: str, contention: str) -> None:
     """No machine takes a task before its release, whoever plans; some refuse by name."""
     problem = released(8, 1, communication=communication, contention=contention)

@@ -11,6 +11,7 @@ from makespan import Dag, Network, Schedule, TaskGraph, check, solve
 from makespan.core.schedule import COLUMNS
 from tests.oracles.taskgraph_instances import MODELS, random_problem
 from tests.oracles.taskgraph_rules import broken_rule
+from tests.thorough import few
 
 
 def changed(schedule: Schedule, **columns: np.ndarray) -> Schedule:
@@ -35,7 +36,7 @@ def mutations(schedule: Schedule, rng: np.random.Generator, machines: int):  # t
         yield schedule.take(np.delete(np.arange(rows), row))
 
 
-@pytest.mark.parametrize(("communication", "contention"), MODELS)
+@pytest.mark.parametrize(("communication", "contention"), few(MODELS, 3, thorough=6))
 def test_agrees_with_the_slow_twin(communication: str, contention: str) -> None:
     """On mutated plans, referee and twin find something or nothing alike."""
     verdicts = []

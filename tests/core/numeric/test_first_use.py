@@ -240,6 +240,7 @@ def compiled_by(folder: Path) -> int:
     return sum(kernel.stats.cache_misses.values())
 
 
+@pytest.mark.thorough
 def test_processes_compile_a_kernel_once(tmp_path: Path) -> None:
     """One of three compiles; the others wait, and find it on disk."""
     (tmp_path / "halved_kernel.py").write_text(HALVED)

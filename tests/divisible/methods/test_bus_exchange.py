@@ -43,7 +43,7 @@ def test_rule_of_the_case():
 
 
 @pytest.mark.parametrize("small_integers", [False, True])
-@pytest.mark.parametrize("seed", few(50, 15))
+@pytest.mark.parametrize("seed", few(50, 8))
 def test_equal_to_every_ordered_subset(seed, small_integers):
     """Random buses, half of them with many zeros and ties: the optimum of all ordered subsets."""
     generator = np.random.default_rng([seed, small_integers, 21])
@@ -98,7 +98,7 @@ def test_best_master(seed):
     assert most.objective.value == pytest.approx(float(max(loads)), rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", few(6, 2))
+@pytest.mark.parametrize("seed", few(6, 1))
 def test_equal_to_the_search_over_orders(seed):
     """On buses of thirty workers the exchange rule loses nothing to the search over orders."""
     generator = np.random.default_rng([seed, 24])

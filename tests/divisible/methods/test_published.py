@@ -184,6 +184,7 @@ def test_two_channels(send, back, bottleneck):
     assert two.makespan <= one.makespan * (1 + 1e-7)
 
 
+@pytest.mark.thorough
 def test_input_and_output_mirror_each_other_on_two_channels():
     """Swapping the costs of sends and results, time reversed, changes nothing."""
     ends = []

@@ -34,7 +34,7 @@ def _value(result):
 
 
 @pytest.mark.parametrize("method", ["return-orders", "fifo", "lifo", "milp", "subset-dp"])
-@pytest.mark.parametrize("seed", few(16, 5))
+@pytest.mark.parametrize("seed", few(16, 3))
 def test_best_of_all_masters(seed, method):
     """The plan with the master open is the best of those with each master given."""
     returns = method in ("return-orders", "fifo", "lifo")

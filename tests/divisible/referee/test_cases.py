@@ -16,6 +16,7 @@ from makespan.divisible.referee import violations
 from makespan.divisible.referee.resources import crowds, overlaps
 from tests.oracles.divisible_rules import broken_rules
 from tests.test_referee_cases import CASES, schedule_of
+from tests.thorough import few
 
 RULES = {
     "kind", "route", "chunk", "machine", "amount", "empty", "master", "duration", "precedence",
@@ -226,7 +227,7 @@ def test_crowds_are_those_of_all_moments(
         assert all(start[m] <= crowd.time < end[m] for m in crowd.members)
 
 
-@pytest.mark.parametrize("ports", [1, 2, "many"])
+@pytest.mark.parametrize("ports", few([1, 2, "many"], 1, thorough=3))
 def test_a_million_workers(ports: Any) -> None:
     """A large plan is accepted, and one wrong row of two million is found."""
     count = 1_000_000

@@ -18,7 +18,7 @@ from tests.oracles.divisible_random import random_problem
 from tests.thorough import few
 
 
-@pytest.mark.parametrize("seed", few(8, 2))
+@pytest.mark.parametrize("seed", few(8, 1))
 def test_no_orders_are_better(seed: int) -> None:
     """Whatever the fields: with and without a plan that is known, with a load or a deadline."""
     rng = random.Random(500 + seed)
@@ -69,7 +69,7 @@ def test_the_bound_is_near_the_optimum(ports: int, fixed: float, off: float) -> 
     assert (1 - off) * optimum.makespan <= found <= optimum.makespan * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(("fixed", "off"), [(0.0, 0.02), (1.0, 0.05)])
+@pytest.mark.parametrize(("fixed", "off"), few([(1.0, 0.05), (0.0, 0.02)], 1))
 def test_eight_workers_behind_two_ports(fixed: float, off: float) -> None:
     """Too many orders for a proof: what local search finds, and a bound some per cent below."""
     problem = DivisibleLoad(load=10.0, platform=crew(8, fixed), ports=2)

@@ -55,6 +55,7 @@ def passes_through(way, box):
     return bool(((points > box[:2] + 1.0) & (points < box[:2] + box[2:] - 1.0)).all(axis=1).any())
 
 
+@pytest.mark.thorough
 @examples(10)
 @given(st.integers(1, 60), st.integers(0, 10**6), st.sampled_from([0.02, 0.1, 0.2]))
 def test_layers_have_no_overlaps_and_lines_pass_no_box(count, seed, share):

@@ -187,6 +187,7 @@ def test_light_and_dark(page):
     assert page.value(colour) == light
 
 
+@pytest.mark.thorough
 def test_twenty_thousand_activities(browser, tmp_path):
     """A large plan is searched by row and time: few bars are looked at when zoomed in."""
     durations = [1.0 + (index * 7919 % 101) / 50 for index in range(20_000)]

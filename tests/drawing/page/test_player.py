@@ -105,6 +105,7 @@ def test_playing_goes_to_the_end(browser, tmp_path):
     assert "Play" in page.value("document.querySelector('.player').innerText")
 
 
+@pytest.mark.thorough
 def test_clusters_grow_and_edges_are_refused(browser, problem, tmp_path):
     """A clustering colours its clusters, and tells zeroed edges from refused ones."""
     result = solve(problem, method="edge-zeroing", log=True)
@@ -200,6 +201,7 @@ def test_sends_appear_as_they_are_decided(browser, tmp_path, method):
     assert page.errors == []
 
 
+@pytest.mark.thorough
 def test_boxes_that_stand_for_many_tasks(browser, tmp_path):
     """In a thinned graph a box is placed once all its tasks are."""
     many = TaskGraph(layered(600, width=60, density=0.05, rng=1), Network([1.0, 2.0]))

@@ -17,6 +17,7 @@ from makespan.execute.dealing import run, sizes
 from tests.execute.functions import locked, text_of
 from tests.execute.pools import pools
 from tests.execute.pools.pools import POOLS
+from tests.thorough import few
 
 
 @pytest.fixture(scope="module", params=POOLS)
@@ -57,7 +58,7 @@ def test_results_come_one_by_one(on: Any) -> None:
     found.close()
 
 
-@pytest.mark.parametrize("large", ["items", "results"])
+@pytest.mark.parametrize("large", few(["items", "results"], 1))
 def test_large_items_are_not_all_in_memory(monkeypatch: pytest.MonkeyPatch, large: str) -> None:
     """What is read of a source, and not taken, is bounded by bytes; chunks are, too."""
     for module in (sizes, run):

@@ -60,7 +60,7 @@ def random_problem(seed: int) -> Reduction | None:
         return None
 
 
-@pytest.mark.parametrize("start", few(100, 5))
+@pytest.mark.parametrize("start", few(100, 3))
 def test_no_bound_is_above_the_optimum(start: int) -> None:
     """Of four problems of all sorts, also where the optimum itself is not proved."""
     for seed in range(4 * start, 4 * start + 4):

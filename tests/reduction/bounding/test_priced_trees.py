@@ -56,7 +56,7 @@ def bound(problem: Reduction, known: float | None = None) -> float:
         return priced_trees.__wrapped__(problem, known)
 
 
-@pytest.mark.parametrize("dozen", few(40, 2))
+@pytest.mark.parametrize("dozen", few(40, 1))
 def test_it_is_never_above_an_optimum_and_mostly_meets_it(dozen: int) -> None:
     met = 0
     for seed in range(12 * dozen, 12 * dozen + 12):
@@ -68,7 +68,9 @@ def test_it_is_never_above_an_optimum_and_mostly_meets_it(dozen: int) -> None:
     assert met >= 6
 
 
-@pytest.mark.parametrize(("machines", "seed"), [(12, 1), (12, 2), (14, 2), (18, 2)])
+@pytest.mark.parametrize(
+    ("machines", "seed"), few([(12, 1), (18, 2), (12, 2), (14, 2)], 2, thorough=4)
+)
 def test_it_finds_how_long_one_segment_takes_where_groups_are_too_many(
     machines: int, seed: int
 ) -> None:

@@ -25,7 +25,7 @@ EVERY_WAY = [
 
 
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize(("topology", "ports", "collective"), few(EVERY_WAY, 8, thorough=32))
+@pytest.mark.parametrize(("topology", "ports", "collective"), few(EVERY_WAY, 4, thorough=32))
 def test_plans_are_valid_and_end_when_the_loop_says(
     topology: str, ports: Any, collective: Any
 ) -> None:
@@ -45,7 +45,7 @@ def test_plans_are_valid_and_end_when_the_loop_says(
     assert search.end >= search.bound * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("seed", few(24, 12))
+@pytest.mark.parametrize("seed", few(24, 6))
 def test_plans_of_uneven_networks_are_valid(seed: int) -> None:
     """Switches, missing and shared links, segments of several sizes."""
     rng = np.random.default_rng(seed)

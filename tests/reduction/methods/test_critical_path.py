@@ -54,7 +54,7 @@ def held(seed: int) -> None:
     assert best.makespan <= first.makespan * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", few(96, 6, thorough=20))
+@pytest.mark.parametrize("seed", few(96, 3, thorough=20))
 def test_plans_are_valid_and_end_when_the_loop_says(seed: int) -> None:
     """All collectives on tables and networks, with ports of machines and of links."""
     held(seed)
@@ -81,7 +81,7 @@ def test_plans_of_other_methods_are_shortened() -> None:
     assert found.makespan < straight.makespan
 
 
-@pytest.mark.parametrize("seed", few(60, 6))
+@pytest.mark.parametrize("seed", few(60, 3))
 def test_a_reduction_ends_no_later_than_the_broadcast_that_it_is_in_reversed_time(
     seed: int,
 ) -> None:

@@ -47,7 +47,7 @@ def test_evaluate_is_that_of_the_notebook(case: dict[str, Any]) -> None:
     assert value == float(case["value"])
 
 
-@pytest.mark.parametrize("case", few(cases()["find_min"], 40), ids=named)
+@pytest.mark.parametrize("case", few(cases()["find_min"], 20), ids=named)
 def test_search_is_that_of_the_notebook(case: dict[str, Any]) -> None:
     """Value, counts and solutions in order are the notebook's, to the bit."""
     result = makespan.solve(problem_of(case, order="greedy"), method="exhaustive", compatible=True)
@@ -72,7 +72,7 @@ def test_exact_counts_do_not_split_on_rounding(case: dict[str, Any]) -> None:
     assert result.details["exhaustive"]["optimal"] == case["true_count_within_1e-9"]
 
 
-@pytest.mark.parametrize("case", few(cases()["order_aware_optimum"], 60), ids=named)
+@pytest.mark.parametrize("case", few(cases()["order_aware_optimum"], 30), ids=named)
 def test_true_optimum(case: dict[str, Any]) -> None:
     """Auto proves the reference optimum, and the referee accepts its schedule."""
     result = makespan.solve(problem_of(case), time_limit=60)

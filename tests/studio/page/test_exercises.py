@@ -71,6 +71,7 @@ def place(browser, name, machine, start):
     browser.do(act)
 
 
+@pytest.mark.thorough
 def test_a_wrong_placement_is_explained(browser):
     """Before all is placed, and when it is; the plan of the lecture is accepted."""
     enter(browser, 0)
@@ -110,6 +111,7 @@ def drag(browser, item, row, across, *, exact=False):
     browser.do(act)
 
 
+@pytest.mark.thorough
 def test_placed_by_dragging_and_by_keys(browser):
     """Each starts as early as it can where it is put; with Shift it goes where it is dropped."""
     enter(browser, 4)
@@ -178,6 +180,7 @@ def test_a_link_to_no_exercise(browser, address):
     browser.wait(f"{said} === 'There is no exercise 99; there are 1 to {len(exercises())}.'")
 
 
+@pytest.mark.thorough
 def test_an_accepted_plan_is_judged_and_handed_in(browser, tmp_path):
     """What it lacks to the best is said; the file is one that the referee reads."""
     enter(browser, 4)
@@ -201,6 +204,7 @@ def test_an_accepted_plan_is_judged_and_handed_in(browser, tmp_path):
     assert result.details["points"] == 86
 
 
+@pytest.mark.thorough
 def test_the_graph_stands_beside_the_board(browser):
     """With how long each task takes, before anything is placed."""
     enter(browser, 0)

@@ -47,7 +47,7 @@ def problems() -> dict[str, Problem]:
 PROBLEMS = problems()
 
 
-@pytest.mark.parametrize("file", few(PROBLEMS, 2))
+@pytest.mark.parametrize("file", few(PROBLEMS, 1))
 def test_through_the_form_and_back(browser, file):
     """As it is shown, and as it is after the same was typed into every field again."""
     text = (ROOT / file).read_text("utf-8")

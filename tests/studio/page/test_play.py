@@ -120,6 +120,7 @@ def test_independent_by_mouse(browser):
     planned(browser, 4)
 
 
+@pytest.mark.thorough
 def test_reduction_by_mouse(browser):
     """Three machines reduce one segment: the sends into the root follow each other."""
     begin(browser, "reduction")
@@ -131,8 +132,8 @@ def test_reduction_by_mouse(browser):
 @pytest.mark.parametrize(
     ("kind", "label", "text", "makespan"),
     [
-        ("divisible", "Load, units", "5", 10),
         ("partition", "R1, seconds of counts 2", "3", 3),
+        pytest.param("divisible", "Load, units", "5", 10, marks=pytest.mark.thorough),
         pytest.param("taskgraph", "speed, machines 1", "0.5", 2, marks=pytest.mark.thorough),
         pytest.param("independent", "duration, s, tasks 1", "7", 7, marks=pytest.mark.thorough),
         pytest.param("reduction", "Message of a segment, s", "4", 5, marks=pytest.mark.thorough),

@@ -22,6 +22,7 @@ from makespan.taskgraph.formats.xml import read_graphml
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.model.attributes import DRAWING, SIZE, WORK
 from makespan.taskgraph.pictures.diagrams import graph
+from tests.thorough import few
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "workflows"
 
@@ -135,7 +136,9 @@ def test_wfformat_mistakes(data: Any, message: str) -> None:
         wfformat.read(data)
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", few(sorted(EXAMPLES.glob("*.json")), 1, thorough=99), ids=lambda path: path.stem
+)
 def test_real_workflows_are_planned(path: Path) -> None:
     """The recorded workflows among the examples are read, planned and refereed."""
     problem = formats.read(path)

@@ -15,7 +15,7 @@ from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.methods.local_search import local_search
 from tests.oracles.taskgraph_enumeration import best as optimum, covers, random_problem
 from tests.oracles.taskgraph_instances import MODELS, random_problem as larger_problem
-from tests.thorough import up_to
+from tests.thorough import few, up_to
 
 WAITING = [model for model in MODELS if model != ("overlap", "none")]
 SEARCHES = ("local-search", "cp-sat-transfers")
@@ -80,7 +80,7 @@ def test_claims_hold_at_any_scale(scale: float) -> None:
 
 
 @pytest.mark.parametrize("model", WAITING)
-@pytest.mark.parametrize("method", SEARCHES)
+@pytest.mark.parametrize("method", few(SEARCHES, 1))
 def test_searches_keep_the_rules_and_never_get_worse(method: str, model: tuple[str, str]) -> None:
     """On larger graphs over all topologies plans are valid, and no longer than those before."""
     for seed in range(4):
@@ -117,6 +117,7 @@ def test_local_search_compiled_equals_plain(monkeypatch: pytest.MonkeyPatch) -> 
             assert np.array_equal(plans[0].machine, plan.machine)
 
 
+@pytest.mark.thorough
 def test_local_search_beats_every_heuristic_under_contention() -> None:
     """Graphs of 50 tasks on a star: at least a tenth shorter than the best quick plan."""
     names = ("heft", "peft", "mcp", "etf", "list-scheduling", "mapping-heuristic", "single-machine")

@@ -155,6 +155,7 @@ def test_forced_communication_is_the_sharpest_bound_of_a_join() -> None:
     assert lower_bound(problem).value == optimum(problem) == 9.0
 
 
+@pytest.mark.thorough
 def test_wide_joins_keep_the_bound_valid() -> None:
     """More predecessors than are considered still give a valid bound."""
     count = 80

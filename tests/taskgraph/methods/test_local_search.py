@@ -48,7 +48,7 @@ def test_published_optima(name: str, value: float, method: str) -> None:
     assert (result.makespan, str(result.status), result.lower_bound) == (value, "optimal", value)
 
 
-@pytest.mark.parametrize("count", up_to(10, 30))
+@pytest.mark.parametrize("count", up_to(5, 30))
 def test_cp_sat_equals_brute_force(count: int) -> None:
     """On tiny graphs over all topologies, with cores and delays, the optimum is the same."""
     for seed in range(count):

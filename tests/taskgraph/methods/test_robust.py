@@ -29,7 +29,7 @@ from makespan.taskgraph.local_search import Sample, improved
 from makespan.taskgraph.scenarios import Aim, Scenarios, candidates, carried_over
 from makespan.taskgraph.timing import machine_of_tasks, retimed
 from tests.oracles.taskgraph_instances import MODELS, random_problem
-from tests.thorough import up_to
+from tests.thorough import few, up_to
 
 SMALL = {"noise": Noise("gamma", 0.4), "scenarios": 20}
 
@@ -122,7 +122,7 @@ def test_the_tail_of_the_ends() -> None:
     assert Aim(0.999).ranked_from(5) == 2
 
 
-@pytest.mark.parametrize("method", ["monte-carlo", "sample-average"])
+@pytest.mark.parametrize("method", few(["monte-carlo", "sample-average"], 1))
 def test_a_risky_task_is_left_alone(method: str) -> None:
     """As stated, c goes behind the shorter task; as that may be late, it goes behind the chain."""
     problem = lone_risk()
@@ -153,7 +153,7 @@ def test_estimates_cover_what_simulate_says() -> None:
         assert low <= estimate[name] <= high
 
 
-@pytest.mark.parametrize(("communication", "contention"), MODELS)
+@pytest.mark.parametrize(("communication", "contention"), few(MODELS, 2, thorough=6))
 def test_valid_under_all_models(communication: str, contention: str) -> None:
     """Plans are valid, and makespan and bound are those of the problem as stated."""
     for seed in range(1):
