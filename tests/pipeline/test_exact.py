@@ -63,7 +63,7 @@ def test_latency_of_stages_that_are_alike(seed: int) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("hundred", range(3))
+@pytest.mark.parametrize("hundred", few(3, 1, thorough=2))
 def test_hundreds_of_small_pipelines(hundred: int) -> None:
     """The same on some hundreds."""
     for seed in range(1000 + 100 * hundred, 1100 + 100 * hundred):

@@ -257,7 +257,7 @@ def test_files_state_networks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ports", ["machines", "links"])
-@pytest.mark.parametrize("collective", few(["reduce", "broadcast", "all-reduce"], 1))
+@pytest.mark.parametrize("collective", few(["reduce", "broadcast", "all-reduce"], 1, thorough=2))
 def test_open_counts_of_segments_go_over_networks(
     ports: str, collective: Any, tmp_path: Path
 ) -> None:

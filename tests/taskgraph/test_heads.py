@@ -35,7 +35,7 @@ def problem_of(rng: np.random.Generator, shape: str) -> TaskGraph:
 
 
 @pytest.mark.parametrize("count", up_to(8, 25))
-@pytest.mark.parametrize("shape", few(["fork-join", "fork", "join", "rooted"], 1))
+@pytest.mark.parametrize("shape", few(["fork-join", "fork", "join", "rooted"], 1, thorough=2))
 def test_cp_sat_is_optimal(shape: str, count: int) -> None:
     """What is known of machines without the first or last task cuts off no optimum."""
     tried = 0

@@ -61,7 +61,9 @@ def test_bound_and_plan_enclose_the_optimum(form, seed):
 
 
 @pytest.mark.parametrize("limit", few(LIMITS, 2))
-@pytest.mark.parametrize(("seconds", "units"), few([(1.0, 1.0), (1e-9, 1e9), (1e7, 1.0)], 1))
+@pytest.mark.parametrize(
+    ("seconds", "units"), few([(1.0, 1.0), (1e-9, 1e9), (1e7, 1.0)], 1, thorough=2)
+)
 def test_limits_against_the_programme(limit, seconds, units):
     """With each limit, at any scale, the bound is below the proved optimum and the plan valid."""
     if limit == "integral":
@@ -86,7 +88,7 @@ def test_many_workers_are_planned_near_the_bound(limit):
 
 
 @pytest.mark.parametrize("limit", few([None, *LIMITS], 2))
-@pytest.mark.parametrize("seconds", few([1.0, 1e-9, 1e7], 1))
+@pytest.mark.parametrize("seconds", few([1.0, 1e-9, 1e7], 1, thorough=2))
 def test_the_most_by_a_deadline(limit, seconds):
     """Of an open load the bound is at least the proved optimum, and the plan is valid."""
     small = star_problem(3, 6, limit, seconds=seconds, load=20.0)

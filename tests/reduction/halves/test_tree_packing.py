@@ -25,7 +25,7 @@ EVERY_WAY = [
 
 
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize(("topology", "ports", "collective"), few(EVERY_WAY, 4, thorough=32))
+@pytest.mark.parametrize(("topology", "ports", "collective"), few(EVERY_WAY, 4, thorough=16))
 def test_plans_are_valid_and_end_when_the_loop_says(
     topology: str, ports: Any, collective: Any
 ) -> None:

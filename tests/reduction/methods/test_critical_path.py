@@ -62,7 +62,7 @@ def test_plans_are_valid_and_end_when_the_loop_says(seed: int) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize("seed", [9, 10, 15])
+@pytest.mark.parametrize("seed", few([9, 10, 15], 2, thorough=2))
 def test_both_forms_of_the_loop(seed: int) -> None:
     """As plain Python, and compiled."""
     held(seed)

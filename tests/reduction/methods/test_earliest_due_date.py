@@ -71,7 +71,7 @@ def held(problem: Reduction) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize("seed", [1, 5])
+@pytest.mark.parametrize("seed", few([5, 1], 1, thorough=1))
 def test_both_forms_of_the_loop(seed: int) -> None:
     """As plain Python, and compiled."""
     held(problem_of(seed, 5))
