@@ -8,12 +8,12 @@ import pytest
 from hypothesis import settings
 
 from makespan.core.numeric import jit
-from tests.thorough import EXAMPLES
+from tests.thorough import EXAMPLES, THOROUGH
 
 os.environ["MAKESPAN_COMPILE"] = "now"  # no test leaves a process behind that compiles
 collect_ignore = ["oracles/taskgraph_simgrid.py"]  # a program for another interpreter
 
-for profile, tries in (("few", EXAMPLES), ("many", 3 * EXAMPLES)):
+for profile, tries in (("few", EXAMPLES), ("many", THOROUGH * EXAMPLES)):
     settings.register_profile(profile, deadline=None, max_examples=tries)
 settings.load_profile("few")  # no deadline: a busy machine is no mistake
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 THOROUGH = 3
-"""How many times as many inputs as the fast tests take the thorough ones take with them."""
+"""How many times as many inputs, and examples, thorough tests take as fast ones."""
 
 
 EXAMPLES = 20
@@ -45,7 +45,7 @@ def up_to(fast: int, thorough: int) -> list[Any]:
 
 
 def examples(fast: int) -> settings:
-    """Try a property on as many examples, and on three times as many in the thorough tests.
+    """Try a property on as many examples, and thorough tests on :data:`THOROUGH` times as many.
 
     What names no number is tried on :data:`EXAMPLES`, there on more, by the profile ``many``.
     """

@@ -36,7 +36,7 @@ def mutations(schedule: Schedule, rng: np.random.Generator, machines: int):  # t
         yield schedule.take(np.delete(np.arange(rows), row))
 
 
-@pytest.mark.parametrize(("communication", "contention"), few(MODELS, 3, thorough=6))
+@pytest.mark.parametrize(("communication", "contention"), few(MODELS, 3, thorough=len(MODELS)))
 def test_agrees_with_the_slow_twin(communication: str, contention: str) -> None:
     """On mutated plans, referee and twin find something or nothing alike."""
     verdicts = []

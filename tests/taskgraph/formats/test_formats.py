@@ -25,6 +25,7 @@ from makespan.taskgraph.pictures.diagrams import graph
 from tests.thorough import few
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "workflows"
+WORKFLOWS = sorted(EXAMPLES.glob("*.json"))
 
 OLD = {
     "schemaVersion": "1.4",
@@ -137,7 +138,7 @@ def test_wfformat_mistakes(data: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", few(sorted(EXAMPLES.glob("*.json")), 1, thorough=99), ids=lambda path: path.stem
+    "path", few(WORKFLOWS, 1, thorough=len(WORKFLOWS)), ids=lambda path: path.stem
 )
 def test_real_workflows_are_planned(path: Path) -> None:
     """The recorded workflows among the examples are read, planned and refereed."""

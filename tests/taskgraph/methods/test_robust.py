@@ -153,7 +153,7 @@ def test_estimates_cover_what_simulate_says() -> None:
         assert low <= estimate[name] <= high
 
 
-@pytest.mark.parametrize(("communication", "contention"), few(MODELS, 2, thorough=6))
+@pytest.mark.parametrize(("communication", "contention"), few(MODELS, 2, thorough=len(MODELS)))
 def test_valid_under_all_models(communication: str, contention: str) -> None:
     """Plans are valid, and makespan and bound are those of the problem as stated."""
     for seed in range(1):

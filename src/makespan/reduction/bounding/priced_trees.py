@@ -419,7 +419,7 @@ class _Search:
 
     def _proved(self, horizon: int, wanted: Floats, starts: Integers, window: Integers) -> int:
         """Return the first end that can't be excluded, from a bound on."""
-        if not 0 < horizon <= LONGEST:
+        if not 0 < horizon <= LONGEST:  # no moment has a price, or too many would
             return horizon
         halves, left = [half._replace(period=half.lasts) for half in self.halves], STEPS
         lasts = np.where(self.halves[0].lasts > 0, self.halves[0].lasts, np.inf)
