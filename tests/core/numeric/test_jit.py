@@ -133,7 +133,7 @@ def test_parts_load_no_compiler() -> None:
     """What has loops and parts is imported, and run on small inputs, without Numba."""
     code = (
         "import sys; from makespan.reduction.heuristics import allreduce_edd, rarest_first;"
-        "from makespan.core.numeric.random import next_seed; next_seed(1);"
+        "from makespan.core.numeric.jit import next_seed; next_seed(1);"
         "sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -6,8 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers, readonly
-from makespan.core.numeric.jit import loop
-from makespan.core.numeric.random import next_minimal
+from makespan.core.numeric.jit import loop, next_minimal
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.independent.assignment import Relaxed, assigned, below, first_machines, relaxed

@@ -4,8 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.numeric.jit import loop, part
-from makespan.core.numeric.random import next_seed, uniform
+from makespan.core.numeric.jit import loop, next_seed, part, uniform
 from makespan.reduction.heuristics.allreduce_edd_phases import (
     NOTHING,
     UNSEEN,

@@ -2,8 +2,7 @@
 
 from heapq import heappop, heappush
 
-from makespan.core.numeric.jit import part
-from makespan.core.numeric.random import next_seed
+from makespan.core.numeric.jit import next_seed, part
 from makespan.reduction.heuristics import open_for, start_of, worked
 
 SPARE_PARTS = 1  # copies are sent by those that have the fewest parts left to send

@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.numeric.arrays import Integers, readonly
-from makespan.core.numeric.jit import loop, part
-from makespan.core.numeric.random import next_seed
+from makespan.core.numeric.jit import loop, next_seed, part
 from makespan.reduction.heuristics import start_of
 
 HOLDER, NOBODY = -1, -2  # instead of the row that brings a segment

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import stoppable
-from makespan.core.numeric.jit import loop, part
-from makespan.core.numeric.random import next_seed, uniform
+from makespan.core.numeric.jit import loop, next_seed, part, uniform
 from makespan.reduction.heuristics import copy_rows
 from makespan.reduction.heuristics.critical_path import (
     NOTHING,

@@ -4,8 +4,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from makespan.core.numeric.jit import loop, part
-from makespan.core.numeric.random import next_seed
+from makespan.core.numeric.jit import loop, next_seed, part
 from makespan.reduction.heuristics import strike_off, worked
 
 LOOKS = 128  # at machines, until a sender waits for one of them

@@ -10,8 +10,7 @@ import numpy as np
 
 from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import readonly
-from makespan.core.numeric.jit import loop, part
-from makespan.core.numeric.random import next_seed
+from makespan.core.numeric.jit import loop, next_seed, part
 from makespan.reduction.heuristics import copy_rows, greatest
 from makespan.reduction.heuristics.symmetry import Plan
 

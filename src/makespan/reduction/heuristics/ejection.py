@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from makespan.core.numeric.jit import loop, part
-from makespan.core.numeric.random import next_seed
+from makespan.core.numeric.jit import loop, next_seed, part
 
 ASKED = 48  # holders of a segment, from any one on: is there a round with nothing in the way?
 TROUBLED = 16  # if not, in which round of these weighs least what is?

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.numeric.jit import loop, part
-from makespan.core.numeric.random import next_seed, uniform
+from makespan.core.numeric.jit import loop, next_seed, part, uniform
 from makespan.reduction.heuristics import greatest, links_open, start_of, strike_off, worked
 
 RELEASE_FIRST = 1  # who has a segment first sends a new one whenever there is one
@@ -341,7 +340,7 @@ def broadcast_rarest_first(  # type: ignore[no-untyped-def]
 
     - ``holds``, ``lacks``: (machine, segment) Who has what, and who gets it.
     - ``offered``: (segment) The order in which each sends what it has from the start.
-    - ``seed``, ``style``: of :func:`~makespan.core.numeric.random.next_seed`; bits such as
+    - ``seed``, ``style``: of :func:`~makespan.core.numeric.jit.next_seed`; bits such as
       ``RELEASE_FIRST``.
     - ``script``: (row, 3) Sender, receiver and segment that are sent first, in order.
     - ``copies``, ``times``: (row, 3), (row, 2) Get all rows, their starts and arrivals.

@@ -7,8 +7,7 @@ broadcasts as fast as the tightest cut lets all.
 
 import numpy as np
 
-from makespan.core.numeric.jit import loop, part
-from makespan.core.numeric.random import next_seed, uniform
+from makespan.core.numeric.jit import loop, next_seed, part, uniform
 from makespan.reduction.heuristics import greatest
 
 UNEVEN = 1  # ways take more or less than their turns, at random

@@ -6,8 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers, repeated
-from makespan.core.numeric.jit import part
-from makespan.core.numeric.random import next_minimal
+from makespan.core.numeric.jit import next_minimal, part
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.answer import taken

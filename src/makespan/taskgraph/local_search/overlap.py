@@ -8,8 +8,7 @@ import numpy as np
 from makespan.core.control import PLAIN, Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.binding import bind, is_plain
-from makespan.core.numeric.jit import Loop, part
-from makespan.core.numeric.random import next_minimal
+from makespan.core.numeric.jit import Loop, next_minimal, part
 from makespan.core.numeric.sorting import inverse
 from makespan.taskgraph.limits import latest_ends
 from makespan.taskgraph.model.loops import first_free, graph_loop, hold
