@@ -2,9 +2,9 @@
 
 AUTO = (
     *("given-plan", "exhaustive", "greedy-trees", "segment-count"),
-    *("staggered", "hierarchical", "reduce-then-broadcast", "reduce-scatter-all-gather"),
-    *("single-segment", "chain", "circulant", "open-shop", "direct", "shortest-paths"),
-    *("ring", "recursive-doubling", "bruck"),
+    *("staggered", "hierarchical", "reduce-then-broadcast", "balanced-trees"),
+    *("reduce-scatter-all-gather", "single-segment", "chain", "circulant", "open-shop"),
+    *("direct", "shortest-paths", "ring", "recursive-doubling", "bruck"),
     *("guided-ejection", "earliest-due-date", "tree-packing", "rarest-first", "two-tree"),
     *("critical-path", "branch-and-bound", "cp-sat", "cp-sat", "backfilling"),
 )
