@@ -138,7 +138,8 @@ def _run(arguments: Sequence[str], debug: bool) -> int:
     except Exception as error:
         if process.is_interrupt(error):
             return _interrupted()
-        if isinstance(error, OSError) and _is_of_stdout(error):
+        # what readers and writers of files raise names them; this came from a stream
+        if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
             process.forget_stdout()
             fault = f"error: standard output: {file_fault(error, 'written')}"
             return _failure(error, debug, process.USAGE, fault)
@@ -152,11 +153,6 @@ def _run(arguments: Sequence[str], debug: bool) -> int:
 def _interrupted() -> int:
     _tell("interrupted")
     return process.interrupted_code()
-
-
-def _is_of_stdout(error: OSError) -> bool:
-    """Whether ``error`` came from a stream: what readers and writers of files raise names them."""
-    return error.filename is None and error.errno in UNWRITABLE
 
 
 def _failure(error: Exception, debug: bool, code: int, message: str) -> int:

@@ -35,15 +35,13 @@ def open_closed_streams() -> None:
             if descriptor != number:
                 os.dup2(descriptor, number)
                 os.close(descriptor)
-            stream = os.fdopen(number, mode, closefd=False)
-            setattr(sys, name, stream)
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
 
 
 def forget_stdout() -> None:
     """Let the interpreter's last flush of a stream that can't be written go nowhere."""
     try:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
         return
 

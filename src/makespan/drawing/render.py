@@ -105,11 +105,10 @@ def as_svg(
     """
     if isinstance(what, Picture):
         return gantt_svg(what, width=width or PIXELS, max_rows=max_rows, legend=legend)
-    made = (
-        curves_svg(what, on_page=on_page)
-        if isinstance(what, Curves)
-        else diagram_svg(what, on_page=on_page)
-    )
+    if isinstance(what, Curves):
+        made = curves_svg(what, on_page=on_page)
+    else:
+        made = diagram_svg(what, on_page=on_page)
     return made if width is None else resized(made, width)
 
 

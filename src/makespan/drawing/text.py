@@ -62,10 +62,9 @@ def elided_apart(texts: Sequence[str], size: float, width: float) -> list[str]:
     >>> elided_apart([f"gpu-node-{i}.cluster.example.org" for i in (1, 2)], 10.0, 100.0)
     ['gpu-node-1.clust…', 'gpu-node-2.clust…']
     """
-    bare = without_hashes(texts)
     texts = [
         each if text_width(text, size) > width else text
-        for text, each in zip(texts, bare, strict=True)
+        for text, each in zip(texts, without_hashes(texts), strict=True)
     ]
     found = [elided(text, size, width) for text in texts]
     alike: dict[str, set[str]] = {}
@@ -221,8 +220,7 @@ def unit_of(end: float) -> tuple[str, float]:
     >>> unit_of(28.0), unit_of(0.012), unit_of(3e-6)
     (('s', 1.0), ('ms', 1000.0), ('µs', 1000000.0))
     """
-    long_enough = (unit for unit in UNITS if not 0 < end * unit[1] < 0.1)
-    return next(long_enough, UNITS[-1])
+    return next((unit for unit in UNITS if not 0 < end * unit[1] < 0.1), UNITS[-1])
 
 
 def decades(low: float, high: float) -> tuple[Tick, ...]:

@@ -5,7 +5,7 @@ Source: Trace Event Format, the Chromium project; opened by https://ui.perfetto.
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -107,25 +107,19 @@ def _name_event(what: str, row: int, thread: int, args: dict[str, Any]) -> dict[
     return {"ph": "M", "name": what, "pid": row + 1, "tid": thread, "args": args}
 
 
-class _Slices:
+class _Slices(NamedTuple):
     """The bars as events, and the arrows between them."""
 
-    def __init__(
-        self,
-        picture: Picture,
-        schedule: Schedule,
-        bars: Bars,
-        thread: Integers,
-        begin: Integers,
-        end: Integers,
-    ) -> None:
-        self.picture, self.schedule, self.bars = picture, schedule, bars
-        self.thread, self.begin, self.end = thread, begin, end
+    picture: Picture
+    schedule: Schedule
+    bars: Bars
+    thread: Integers
+    begin: Integers
+    end: Integers
 
     def _place(self, bar: int) -> dict[str, Any]:
-        role = Role(int(self.bars.role[bar]))
         return {
-            "cat": WORD[role],
+            "cat": WORD[Role(int(self.bars.role[bar]))],
             "pid": int(self.bars.row[bar]) + 1,
             "tid": int(self.thread[bar]),
             "ts": self.begin[bar] / 1000.0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import AbstractAsyncContextManager, ExitStack, suppress
 from contextvars import Context
@@ -52,7 +52,7 @@ def carried_out(place: Place, job: Job, *, keep_going: bool) -> Execution:
 
     What the caller has annotated (``dask.annotate``) is in the job; Dask shall not add it again.
     """
-    execution = Context().run(_on_loop, place, lambda: carry_out(place, job))
+    execution = Context().run(on_loop, place.loop, place.trouble, lambda: carry_out(place, job))
     return checked(execution, keep_going=keep_going)
 
 
@@ -226,10 +226,6 @@ class Raised:
         return found.error
 
 
-def _on_loop(place: Place, work: Callable[[], Coroutine[Any, Any, Execution]]) -> Execution:
-    return on_loop(place.loop, place.trouble, work)
-
-
 def _run(
     place: Place,
     job: Job,
@@ -247,7 +243,7 @@ def _run(
         return await carry_out(place, job)
 
     try:
-        came.append(_on_loop(place, recorded))
+        came.append(on_loop(place.loop, place.trouble, recorded))
     except BaseException as error:
         came.append(error)
     ended()

@@ -245,8 +245,7 @@ class Execution(Displayable, HasFrame, Exportable):
         rows, machines = self.schedule.rows_of(Activity.COMPUTE), self.schedule.machines
         amounts = self.schedule.amount[rows]
         items = np.bincount(self.schedule.machine[rows], amounts, minlength=len(machines))
-        sent = len(self.schedule.rows_of(Activity.SEND))
-        whole = sent and items.sum() == len(self.results)
+        whole = len(self.schedule.rows_of(Activity.SEND)) and items.sum() == len(self.results)
         return dict(zip(machines, items.tolist(), strict=True)) if whole else {}
 
     def _columns(self) -> Mapping[str, Sequence[Any]]:

@@ -111,13 +111,18 @@ def _part(data: Any, low: int, high: int) -> Any:
     if isinstance(data, Files):
         paths = data.paths[low:high]
         return FileChunk(tuple(path.name for path in paths), tuple(map(_content, paths)))
+    rows = part_of(data, low, high)
     if isinstance(data, np.ndarray):
-        rows = data[low:high]
         futures = any(type(row).__module__ == "distributed.client" for row in rows)
         return list(rows) if futures else rows
-    if isinstance(data, SLICED):
-        return list(data[low:high])
-    return [data[index] for index in range(low, high)]
+    return rows
+
+
+def part_of(data: Any, low: int, high: int) -> Any:
+    """Return items as they are given to the function: rows of an array, or a list."""
+    if isinstance(data, np.ndarray):
+        return data[low:high]
+    return list(data[low:high]) if isinstance(data, SLICED) else [data[n] for n in range(low, high)]
 
 
 def _content(path: Path) -> bytes:

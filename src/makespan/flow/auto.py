@@ -11,6 +11,7 @@ from makespan.core.kind import Kind
 from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, find_method, within_reach
 from makespan.core.solution import Objective, Solution, precede
+from makespan.flow.kinds import methods
 
 EXACT_SECONDS = 10.0
 SHARE = 0.7  # of the time that is left, for a method that comes again when more plans are known
@@ -224,8 +225,6 @@ def _uninstalled(kind: Kind, problem: Problem) -> list[str]:
 
 
 def _nothing_applies(kind: Kind, problem: Problem, refused: list[str]) -> str:
-    from makespan.flow.kinds import methods
-
     verdicts = methods(problem)
     able = [verdict.name for verdict in verdicts if verdict.applies]
     if refused:

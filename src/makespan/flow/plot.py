@@ -40,14 +40,13 @@ def html(
     if not isinstance(result_or_schedule, Schedule):
         problem = result_or_schedule.problem
     charts = [chart(result_or_schedule, problem)]
+    title = charts[0].picture.title
     if beside is not None:
         below = chart(beside, problem)
         drawn = below.picture.with_rows_as(charts[0].picture)
         if isinstance(beside, Schedule):
             drawn = replace(drawn, title=f"beside it: makespan {short(beside.makespan)} s")
         charts.append(replace(below, picture=drawn))
-    title = charts[0].picture.title
-    if beside is not None:
         kind = f"{problem.kind}: " if problem is not None else ""
         title = f"{kind}{_name(result_or_schedule)} and {_name(beside)}"
     return page(charts, title=title)
@@ -81,8 +80,7 @@ def trace_events(
     result_or_schedule: Result | Schedule, *, problem: Problem | None = None
 ) -> dict[str, Any]:
     """Return a plan in the Trace Event Format, which Perfetto and chrome://tracing open."""
-    drawn = picture(result_or_schedule, problem=problem)
-    return trace(drawn, _schedule(result_or_schedule))
+    return trace(picture(result_or_schedule, problem=problem), _schedule(result_or_schedule))
 
 
 def chart(
@@ -110,11 +108,10 @@ def chart(
     if problem is not None:
         with suppress(InputError), misfits_refused():  # who does what may not be told of any plan
             derived = kind_of(problem).answer.answer(problem, schedule)
-    facts = (("makespan", f"{schedule.makespan:.10g} s"), *_counts(schedule, drawn))
     return Chart(
         picture=drawn,
         schedule=schedule,
-        facts=facts,
+        facts=(("makespan", f"{schedule.makespan:.10g} s"), *_counts(schedule, drawn)),
         tables=answer_tables(derived),
         diagrams=page_diagrams(plan, problem) if diagrams else (),
     )
@@ -299,8 +296,7 @@ def picture_file(
     plan = cast("Result | Schedule", thing)
     if suffix == ".html":
         return html(plan, problem=problem, beside=beside)
-    events = trace_events(plan, problem=problem)
-    return json.dumps(events, allow_nan=False, separators=(",", ":"))
+    return json.dumps(trace_events(plan, problem=problem), allow_nan=False, separators=(",", ":"))
 
 
 def _checked_rows(max_rows: object) -> int:

@@ -91,8 +91,6 @@ def simulate(
     elif schedule is None:
         raise InputError("there is no schedule to replay")
     else:
-        import numpy as np
-
         kind = kind_of(problem)
         referee(kind, problem, schedule).raise_if_invalid()
         schedule = schedule.renamed(problem.machines)

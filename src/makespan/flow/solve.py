@@ -21,7 +21,7 @@ from makespan.core.report import InvalidSchedule
 from makespan.core.solution import Bound, Solution, Status, relative_gap, whole_grains
 from makespan.flow.auto import EXACT_SECONDS, Found, greatest_bound, run_auto, run_method
 from makespan.flow.check import referee
-from makespan.flow.kinds import kind_of
+from makespan.flow.kinds import kind_of, methods
 from makespan.flow.result import Result
 
 CONTRADICTED = 1e-6  # relative: a bound this far above a plan is wrong, not rounded
@@ -318,8 +318,6 @@ def _refuse_unmet(kind: Kind, method: Method, problem: Problem) -> None:
 
 
 def _methods_that_can(kind: Kind, problem: Problem) -> str:
-    from makespan.flow.kinds import methods
-
     able = [verdict.name for verdict in methods(problem) if verdict.applies]
     return f"; methods that can: {', '.join(able)}" if able else "; no method can yet"
 

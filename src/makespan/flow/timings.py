@@ -60,8 +60,7 @@ def _seconds(value: Any, place: str, unit: float = 1.0) -> float:
     except (TypeError, ValueError, OverflowError):
         seconds = math.nan
     if not 0 <= seconds < math.inf:
-        message = f"{value!r} is not allowed; it is a number from 0 on"
-        raise InputError([Mistake(place, message)])
+        raise InputError([Mistake(place, f"{value!r} is not allowed; it is a number from 0 on")])
     return seconds
 
 

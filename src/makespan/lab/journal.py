@@ -126,8 +126,7 @@ class Journal:
 
     def _mend(self) -> None:
         """Cut off a line that was torn when its writer was killed; begin where there is none."""
-        size = os.fstat(self._file.fileno()).st_size
-        end = size
+        end = os.fstat(self._file.fileno()).st_size
         while end:
             start = max(0, end - CHUNK)
             self._file.seek(start)
@@ -149,14 +148,8 @@ class Journal:
             text = self.lines.read_text(encoding="utf-8").rstrip("\n").replace("\n", ",\n")
             return f'{{"format": "{FORMAT}", "rows": [\n{text}\n]}}\n'
         polars = optional("polars")
-        types = {
-            name: polars.Int64
-            if name in WHOLE
-            else polars.Float64
-            if name in NUMBERS
-            else polars.String
-            for name in COLUMNS
-        }
+        types = dict.fromkeys(COLUMNS, polars.String) | dict.fromkeys(NUMBERS, polars.Float64)
+        types |= dict.fromkeys(WHOLE, polars.Int64)
         packed = BytesIO()
         data = self.lines.read_bytes()
         frame = polars.read_ndjson(data, schema=types) if data else polars.DataFrame(schema=types)
@@ -174,10 +167,7 @@ def read_records(path: PathLike) -> Iterator[Record]:
     if suffix not in SUFFIXES:
         raise FileError(f"{path}: tables of experiments end with {', '.join(SUFFIXES)}")
     try:
-        if suffix in LINES:
-            yield from _records(path, LINES[suffix])
-        else:
-            yield from _rows_in(path)
+        yield from _records(path, LINES[suffix]) if suffix in LINES else _rows_in(path)
     except OSError as error:
         raise FileError(f"{path}: {file_fault(error, 'read')}") from error
 

@@ -53,17 +53,15 @@ def problem_named(name: str, given: Mapping[str, Any], folder: Path) -> Problem:
         found = given[name]
         return found if is_problem(found) else read_problem(found)
     kind, *options = OPTION.split(name)
+    pairs = [(key, _value(text)) for key, _, text in (each.partition("=") for each in options)]
     if kind in KINDS and options and options[-1].startswith("seed="):
-        pairs = (option.partition("=")[::2] for option in options)
-        *asked, (_, seed) = ((key, _value(text)) for key, text in pairs)
-        return generate(kind, seed=seed, options=dict(asked))
-    parts = {key: _value(text) for key, _, text in (each.partition("=") for each in options)}
+        return generate(kind, seed=pairs[-1][1], options=dict(pairs[:-1]))
     path = next((each for each in (Path(kind), folder / kind) if each.is_file()), None)
     if path is None:
         raise InputError(
             f"{name}: there is no such file, and it is not the name of a generated one"
         )
-    return read_problem(path, **parts)
+    return read_problem(path, **dict(pairs))
 
 
 def _value(text: str) -> Any:
@@ -187,10 +185,9 @@ class Landscape(Displayable, HasFrame, Exportable):
         """Return by which features the instances of a method differ, in standard deviations."""
         scaled = (self.values - self.values.mean(axis=0)) / self.values.std(axis=0)
         away = scaled[self.best == method].mean(axis=0)
-        order = np.argsort(-np.abs(away), kind="stable")[:TOLD].tolist()
         told = [
             f"{self.features[at]} {away[at]:+.1f}".replace("-", "−")
-            for at in order
+            for at in np.argsort(-np.abs(away), kind="stable")[:TOLD].tolist()
             if abs(away[at]) >= 0.05
         ]
         return ", ".join(told) or "everywhere"

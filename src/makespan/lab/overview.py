@@ -86,15 +86,16 @@ class Overview(Displayable, HasFrame, Exportable):
     def lines(self) -> tuple[MethodRow, ...]:
         """How each method did over all, the nearest to the best first, then in each family."""
         rows = self.rows
-        every = np.ones(len(rows.instances), dtype=bool)
-        parts = [(ALL, every)]
+        parts = [(ALL, np.ones(len(rows.instances), dtype=bool))]
         if len(rows.families) > 1:
             parts += [(name, rows.family == index) for index, name in enumerate(rows.families)]
         found = []
         for family, cases in parts:
             lines = [self._line(family, cases, index) for index in range(len(rows.methods))]
             some = [line for line in lines if line.solves]
-            found += sorted(some, key=lambda line: (-line.plans, _last(line.mean_ratio)))
+            found += sorted(
+                some, key=lambda line: (-line.plans, line.mean_ratio if line.plans else 0)
+            )
         return tuple(found)
 
     def _line(self, family: str, cases: NDArray[np.bool_], method: int) -> MethodRow:
@@ -131,8 +132,7 @@ class Overview(Displayable, HasFrame, Exportable):
         some = ratios < 1e6  # others are told apart as they are
         ratios[some] = np.round(ratios[some], 9)
         found = mean_ranks(ratios).tolist()
-        pairs = sorted(zip(self.rows.methods, found, strict=True), key=lambda pair: pair[1])
-        return dict(pairs)
+        return dict(sorted(zip(self.rows.methods, found, strict=True), key=lambda pair: pair[1]))
 
     @property
     def critical_difference(self) -> float | None:
@@ -145,8 +145,7 @@ class Overview(Displayable, HasFrame, Exportable):
     def worst(self) -> tuple[tuple[str, int, str, float, float], ...]:
         """The widest gaps: instance, seed, method, makespan, gap."""
         rows = self.rows
-        gaps = np.nan_to_num(rows.gap, nan=-1.0).ravel()
-        order = np.argsort(-gaps, kind="stable")[:WORST]
+        order = np.argsort(-np.nan_to_num(rows.gap, nan=-1.0).ravel(), kind="stable")[:WORST]
         cases, methods = np.unravel_index(order, rows.gap.shape)
         return tuple(
             (
@@ -163,9 +162,7 @@ class Overview(Displayable, HasFrame, Exportable):
     def curves(self) -> tuple[Curves, ...]:
         """Return what is shown over an axis: the data profile, and times over sizes."""
         return tuple(
-            each
-            for each in (statistics.data_profile(self.rows), statistics.times(self.rows))
-            if each
+            filter(None, (statistics.data_profile(self.rows), statistics.times(self.rows)))
         )
 
     def ranking(self) -> Ranking | None:
@@ -347,10 +344,6 @@ def report(*tables: PathLike | Iterable[Record]) -> Overview:
     if not found.rows.methods:
         raise InputError("there is no row to report on")
     return found
-
-
-def _last(value: float) -> float:
-    return math.inf if math.isnan(value) else value
 
 
 def _number(value: float) -> str:

@@ -103,8 +103,7 @@ def _tabular(table: Table) -> str:
     head = " & ".join(map(_tex, table.names)) + r" \\"
     caption = [f"% {table.caption}"] if table.caption else []
     begin, end = f"\\begin{{tabular}}{{{sides}}}", r"\end{tabular}"
-    lines = [*caption, begin, r"\hline", head, r"\hline", *rows, r"\hline", end]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*caption, begin, r"\hline", head, r"\hline", *rows, r"\hline", end]) + "\n"
 
 
 def _tex(cell: object) -> str:

@@ -195,9 +195,8 @@ class Processes:
         size = self._pace.batch
         if len(process.dealt) > size:
             return
-        size = max(1, size)
         batch: list[Cell] = []
-        while len(batch) < size:
+        for _ in range(max(1, size)):
             cell = self._again.popleft() if self._again else next(cells, None)
             if cell is None:
                 break

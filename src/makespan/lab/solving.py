@@ -109,8 +109,7 @@ def _solve_timed(cell: Cell, problem: Problem) -> tuple[Attempt, float]:
         tried = attempt(
             problem, cell.method, time_limit=cell.time_limit, rng=cell.seed, options=cell.options
         )
-    seconds = time.process_time() - before - (startup.spent() - start)
-    return tried, max(0.0, seconds)
+    return tried, max(0.0, time.process_time() - before - (startup.spent() - start))
 
 
 def _float(result: Result | None, name: str) -> float | None:

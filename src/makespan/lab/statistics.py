@@ -232,8 +232,7 @@ def times(rows: Rows) -> Curves | None:
             lines.append(Line(name=method, x=x, y=y))
     if not lines:
         return None
-    title = "Median time over size"
-    return Curves(lines=lines, across="size", up="seconds", title=title, log="xy")
+    return Curves(lines=lines, across="size", up="seconds", title="Median time over size", log="xy")
 
 
 def _median(values: Floats) -> float:

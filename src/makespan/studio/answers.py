@@ -32,6 +32,7 @@ from makespan.studio.requests import (
     SensitivityRequest,
     SolveRequest,
     bounded,
+    document,
     one_of,
     snippet,
 )
@@ -228,8 +229,6 @@ def schema(request: Mapping[str, Any], task: Task) -> Answer:
 
 def openapi(request: Mapping[str, Any], task: Task) -> Answer:
     """Return what this service answers, as OpenAPI says it."""
-    from makespan.studio.requests import document
-
     return found(document())
 
 

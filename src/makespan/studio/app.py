@@ -66,8 +66,7 @@ def _guarded(inner: ASGIApp, guard: Guard) -> ASGIApp:
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            look = headers_of(scope["headers"])
-            refusal = guard.refusal(scope["method"], scope["path"], look)
+            refusal = guard.refusal(scope["method"], scope["path"], headers_of(scope["headers"]))
             if refusal is not None:
                 await _response(refusal)(scope, receive, send)
                 return
@@ -202,8 +201,7 @@ def _response(answer: Answer) -> Response:
 async def _no_page(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     words = {404: "there is no such page", 405: "this is not done by that method of HTTP"}
-    answer = refused(error.status_code, words.get(error.status_code, error.detail))
-    response = _response(answer)
+    response = _response(refused(error.status_code, words.get(error.status_code, error.detail)))
     response.headers.update(error.headers or {})
     return response
 

@@ -82,7 +82,6 @@ def examples() -> list[dict[str, str]]:
 
 def _texts(folder: str) -> Iterator[tuple[str, str]]:
     """Yield the names and the texts of the TOML files in a folder of the studio, by name."""
-    room = files("makespan.studio") / folder
-    for path in sorted(room.iterdir(), key=lambda path: path.name):
+    for path in sorted((files("makespan.studio") / folder).iterdir(), key=lambda path: path.name):
         if path.name.endswith(".toml"):
             yield path.name, path.read_text("utf-8")

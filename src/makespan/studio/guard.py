@@ -30,8 +30,7 @@ class Guard:
 
     def __init__(self, host: str, port: int, token: str | None) -> None:
         self.token = token
-        names = {host, *LOOPBACK}
-        self.hosts = {f"[{name}]" if ":" in name else name for name in names}
+        self.hosts = {f"[{name}]" if ":" in name else name for name in {host, *LOOPBACK}}
         self.hosts |= {f"{name}:{port}" for name in self.hosts}
 
     def refusal(

@@ -253,16 +253,13 @@ class Pool:
         if not place.ready:
             self.failures += 1
             if self.failures >= FAILURES:
-                self._give_up(words)
+                for job in self._queue:
+                    job.end(refused(503, f"the processes that solve can't be started: {words}"))
+                self._queue.clear()
                 return
         elif place.job is not None:
             place.job.end(_ended(status, note))
         self._start(place)
-
-    def _give_up(self, words: str) -> None:
-        for job in self._queue:
-            job.end(refused(503, f"the processes that solve can't be started: {words}"))
-        self._queue.clear()
 
     async def _watch(self) -> None:
         while True:

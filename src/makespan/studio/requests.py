@@ -260,7 +260,7 @@ def document() -> dict[str, Any]:
 
 def _posted(what: str, told: str) -> dict[str, Any]:
     answers = {"solve": "result", "check": "report", "compare": "comparison"}
-    content: dict[str, Any] = {JSON: {"schema": _ref(answers.get(what, "anything"))}}
+    content = _holding(answers.get(what, "anything"))
     if what == "save":
         content = {"*/*": {}}
     else:
@@ -269,46 +269,44 @@ def _posted(what: str, told: str) -> dict[str, Any]:
         "operationId": what,
         "summary": told,
         "parameters": [_client(required=False)],
-        "requestBody": {"required": True, "content": {JSON: {"schema": _ref(f"{what}-request")}}},
-        "responses": {"200": {"description": told, "content": content}, **_refused()},
+        "requestBody": {"required": True, "content": _holding(f"{what}-request")},
+        "responses": _responses(told, content),
     }
 
 
 def _stop() -> dict[str, Any]:
-    told = "Whether there was anything to stop"
     return {
         "operationId": "stop",
         "summary": "Let what a client waits for come to an end with the best so far",
         "parameters": [_client(required=True)],
-        "responses": {
-            "200": {"description": told, "content": {JSON: {"schema": _ref("anything")}}},
-            **_refused(),
-        },
+        "responses": _responses("Whether there was anything to stop"),
     }
 
 
 def _get(name: str, told: str) -> dict[str, Any]:
-    content = {JSON: {"schema": _ref("anything")}}
-    answers = {"200": {"description": told, "content": content}, **_refused()}
-    return {"operationId": name, "summary": told, "responses": answers}
+    return {"operationId": name, "summary": told, "responses": _responses(told)}
 
 
 def _client(*, required: bool) -> dict[str, Any]:
-    told = "Who asks: a newer request of the same client ends an older one"
     return {
         "name": "X-Client",
         "in": "header",
         "required": required,
-        "description": told,
+        "description": "Who asks: a newer request of the same client ends an older one",
         "schema": TEXT,
     }
 
 
-def _refused() -> dict[str, Any]:
-    content = {JSON: {"schema": _ref("error")}}
-    return {
-        str(status): {"description": told, "content": content} for status, told in REFUSALS.items()
-    }
+def _responses(told: str, content: Any = None) -> dict[str, Any]:
+    """Return what an answer holds, a document of any form unless it is said, and the refusals."""
+    found = {"200": {"description": told, "content": content or _holding("anything")}}
+    for status, why in REFUSALS.items():
+        found[str(status)] = {"description": why, "content": _holding("error")}
+    return found
+
+
+def _holding(name: str) -> dict[str, Any]:
+    return {JSON: {"schema": _ref(name)}}
 
 
 def _ref(name: str) -> dict[str, str]:

@@ -214,8 +214,7 @@ def curves_svg(curves: Curves, *, width: float = WIDTH, on_page: bool = False) -
 def _legend(curves: Curves) -> list[tuple[str, str, str | None]]:
     """Return the words of a legend, with a colour, and the dashes where it is one of lines."""
     if curves.groups is not None:
-        words = legend_of(curves.groups)
-        return [(elided(word, 10.0, 160.0), fill, None) for word, fill in words]
+        return [(elided(word, 10.0, 160.0), fill, None) for word, fill in legend_of(curves.groups)]
     names = [line.name for line in curves.lines]
     lines = names if len(set(names)) > 1 else []
     return [(name, *_look(at)) for at, name in enumerate(elided_apart(lines, 10.0, 160.0))]
@@ -280,8 +279,7 @@ def _line(
         box = (x - 4.5, y - 4.5, 9, 9)
         canvas.rectangle(box, colour, stroke=colours["ink"], thick=1.0, radius=4.5)
         if len(line.labels):
-            text = line.labels[place]
-            canvas.text((x + 7, y - 6), text, size=9.0, fill=colours["ink"])
+            canvas.text((x + 7, y - 6), line.labels[place], size=9.0, fill=colours["ink"])
 
 
 def _points(frame: _Frame, x: Floats, y: Floats, *, steps: bool) -> list[tuple[float, float]]:

@@ -51,8 +51,7 @@ def _grouped(diagram: Diagram, most: int) -> Diagram:
     bold = np.zeros(count, dtype=bool) if nodes.bold is None else nodes.bold
     together = math.ceil((int(layer.max()) + 1) / MOST_LAYERS)
     while True:
-        band = layer // together
-        keys = np.column_stack([band, ~bold, colour])
+        keys = np.column_stack([layer // together, ~bold, colour])
         found, first, of = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         if len(found) <= most or together > int(layer.max()):
             break
@@ -250,8 +249,7 @@ def draw(sheet: Sheet, surface: Surface, colours: Mapping[str, str] = LIGHT) -> 
     diagram = places.diagram
     if sheet.top > PADDING:
         title = elided(diagram.title, TITLE, (sheet.width - 2 * PADDING) / BOLD)
-        at = (PADDING, PADDING + 11.0)
-        surface.text(at, title, size=TITLE, fill=colours["ink"], bold=True)
+        surface.text((PADDING, PADDING + 11.0), title, size=TITLE, fill=colours["ink"], bold=True)
     _lines(sheet, surface, colours)
     _boxes(sheet, surface, colours)
     for label in places.labels:
@@ -342,8 +340,7 @@ def _boxes(sheet: Sheet, surface: Surface, colours: Mapping[str, str]) -> None:
                     size=SIZE, fill=ink, anchor="middle", bold=strong,
                 )  # fmt: skip
             if note:
-                at = (middle, box[1] + 27.0)
-                surface.text(at, note, size=SMALL, fill=ink, anchor="middle")
+                surface.text((middle, box[1] + 27.0), note, size=SMALL, fill=ink, anchor="middle")
 
 
 def _tip(sheet: Sheet, node: int) -> str:

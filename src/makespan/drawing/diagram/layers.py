@@ -64,8 +64,7 @@ def placed(
     free = np.full(len(levels), gap / 2)
     free[len(size) :] = gap / 4
     links = [pair for chain in chains.values() for pair in pairwise(chain)]
-    order = _orders(levels, links)
-    along = _straightened(levels, order, links, extent / 2 + free, len(size))
+    along = _straightened(levels, _orders(levels, links), links, extent / 2 + free, len(size))
     bends: list[Sequence[float]] = [()] * len(source)
     for edge, chain in chains.items():
         bends[edge] = along[chain[1:-1]].tolist()

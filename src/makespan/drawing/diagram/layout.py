@@ -44,10 +44,8 @@ def labelled(
     if not named:
         return [], []
     segments = np.concatenate([np.hstack([way[:-1], way[1:]]) for way in ways])
-    low, high = (
-        np.minimum(segments[:, :2], segments[:, 2:]),
-        np.maximum(segments[:, :2], segments[:, 2:]),
-    )
+    low = np.minimum(segments[:, :2], segments[:, 2:])
+    high = np.maximum(segments[:, :2], segments[:, 2:])
     owner = np.repeat(np.arange(len(ways)), [len(way) - 1 for way in ways])
     length = {edge: _lengths(ways[edge]).sum() for edge in named}
     taken = np.column_stack([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]])

@@ -134,9 +134,8 @@ def lay_out(
     role, group = blocks.role % len(Role), blocks.role // len(Role)
     blocks = replace(blocks, role=np.where(group > 0, len(Role) - 1 + group, role))
     painted = paints(groups)
-    scale = width / end
     marks = placed(
-        combined(picture.marks, end, by), scale, mark_size, -margins[0], width + margins[1]
+        combined(picture.marks, end, by), width / end, mark_size, -margins[0], width + margins[1]
     )
     return Layout(
         title=picture.title,

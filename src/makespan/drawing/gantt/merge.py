@@ -31,8 +31,7 @@ def merged(bars: Bars, resolution: float, most: int) -> Blocks:
     until there are no more than ``most`` blocks, or nothing is left to merge. Complexity: O(n log
     n) for n bars.
     """
-    order = np.lexsort((bars.start, bars.role, bars.lane, bars.row))
-    ordered = bars.take(order)
+    ordered = bars.take(np.lexsort((bars.start, bars.role, bars.lane, bars.row)))
     span = float(bars.end.max(initial=0.0))
     blocks = _merged(ordered, resolution)
     while len(blocks) > most and resolution <= span:
@@ -66,8 +65,7 @@ def _same_as_before(bars: Bars) -> NDArray[np.bool_]:
 
 def _reach(bars: Bars, same: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return the latest end so far in each bar's lane and role."""
-    group = np.cumsum(~same)
-    lift = group * (2.0 * float(bars.end.max(initial=0.0)) + 1.0)
+    lift = np.cumsum(~same) * (2.0 * float(bars.end.max(initial=0.0)) + 1.0)
     lifted: NDArray[np.float64] = np.maximum.accumulate(bars.end + lift) - lift
     return lifted
 

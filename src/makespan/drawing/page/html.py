@@ -114,8 +114,7 @@ def in_ticks(times: ArrayLike, tick: float) -> NDArray[np.int64]:
 
 
 def _planes(values: NDArray[Any]) -> bytes:
-    planes = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1).T
-    return planes.tobytes()
+    return np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1).T.tobytes()
 
 
 def _json(value: Any) -> bytes:
@@ -261,11 +260,10 @@ def _groups(groups: Groups) -> dict[str, Any]:
     if groups.ordered and count > SHADES:
         of = np.where(of >= 0, of * SHADES // count, -1)
         colours = [colours[shade * count // SHADES] for shade in range(SHADES)]
-    inks = [ink_on(colour) for colour in colours]
     return {
         "of": of,
         "fills": colours,
-        "inks": inks,
+        "inks": [ink_on(colour) for colour in colours],
         "legend": legend_of(groups),
         "ordered": groups.ordered,
     }
@@ -274,11 +272,10 @@ def _groups(groups: Groups) -> dict[str, Any]:
 def _bar_columns(picture: Picture, schedule: Schedule, end: float) -> dict[str, Any]:
     """Return the bars; the script puts them in the order of row, lane, track and start."""
     bars = picture.bars
-    track = tracks(bars, 1e-9 * end)
     columns: dict[str, Any] = {
         "row": bars.row,
         "lane": bars.lane,
-        "track": track,
+        "track": tracks(bars, 1e-9 * end),
         "role": bars.role,
         "activity": bars.activity,
     }

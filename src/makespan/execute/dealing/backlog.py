@@ -111,8 +111,7 @@ class Backlog:
         if not self._here(worker):
             return self.load(worker)
         first = next(chunk.units for chunk in held.chunks if chunk.came)
-        done = min(first, speed * (time.monotonic() - held.since))
-        return self.load(worker) - done
+        return self.load(worker) - min(first, speed * (time.monotonic() - held.since))
 
     def idle(self, worker: str, threads: int) -> int:
         """Return how many of a worker's threads have nothing to do, nor anything on its way."""

@@ -188,4 +188,4 @@ class Balance:
         for low, high in run.gaps(end, one.high):
             run.pool.put(Range(low, high, long=long))
         if end == one.low:
-            run.withdraw(chunk)
+            run.open[chunk].cancel()  # nothing of it is done any more

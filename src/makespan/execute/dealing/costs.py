@@ -128,11 +128,8 @@ class WorkerCosts:
         back: AffineFit | None = None,
         largest: float = 0.0,
     ) -> None:
-        self.send, self.compute, self.back = (
-            send or AffineFit(),
-            compute or ComputeFit(),
-            back or AffineFit(),
-        )
+        self.send, self.back = send or AffineFit(), back or AffineFit()
+        self.compute = compute or ComputeFit()
         self.largest = largest
 
     @property
@@ -206,8 +203,7 @@ class Costs:
 
     def seconds(self, name: str) -> float:
         """Return the seconds that a unit takes a worker that is never without work."""
-        known = self[name]
-        return max(MIN_COST, *(line.cost.per_unit for line in known.lines))
+        return max(MIN_COST, *(line.cost.per_unit for line in self[name].lines))
 
     def speed(self, name: str) -> float:
         """Return the units a second of a worker, 1 where nothing is known of any."""

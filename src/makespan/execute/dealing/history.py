@@ -233,8 +233,7 @@ def key_of(function: Callable[..., Any], items: Items, *options: object) -> str:
 
     A function that is defined again with the same text is the same.
     """
-    parts = (_identity(function), items.type_, options)
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    return hashlib.sha256(repr((_identity(function), items.type_, options)).encode()).hexdigest()
 
 
 def _identity(value: Any, depth: int = DEPTH) -> Any:

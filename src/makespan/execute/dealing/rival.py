@@ -75,10 +75,9 @@ def makespan_of(seconds: Floats, slots: Sequence[float], *, in_turn: bool) -> fl
     (3.0, 4.0)
     """
     if in_turn:
-        ends = [
+        return max(
             float(seconds[place :: len(slots)].sum()) / speed for place, speed in enumerate(slots)
-        ]
-        return max(ends)
+        )
     free = [(0.0, place) for place in range(len(slots))]
     for each in seconds.tolist():
         begun, place = free[0]

@@ -78,7 +78,8 @@ class Run(State):
                 while self.missing_items or not self.ended:
                     self.changed.clear()
                     if not self.engine.workers:
-                        await self._wait_for_a_worker()
+                        self.job.tell(self.share, "no worker is left; waiting for one")
+                        await self.engine.wait_for_worker(self.missing_items)
                         continue
                     self._read()
                     if not self._deal_alone() and not self._deal():
@@ -102,7 +103,9 @@ class Run(State):
         fitting = HELD / max(1.0, self.costs.unit_bytes, self.result_bytes)
         enough = AHEAD * sum(worker.threads for worker in workers)
         wanted = max(int(min(READ_AHEAD * speed, fitting)), enough)
-        if self.pool.load < wanted and self._missing_or_held() <= NOT_TAKEN * wanted:
+        # how many items are read whose results are not there, or there and not taken
+        held = self.missing_items if self.job.taken is None else self.read - self.job.taken()
+        if self.pool.load < wanted and held <= NOT_TAKEN * wanted:
             self.reading = True
             self.group.create_task(self._read_on(wanted))
 
@@ -119,11 +122,6 @@ class Run(State):
                 each = self.item * sum(worker.threads for worker in known) / speed
                 seconds = self.missing_items * each
             self.engine.show_load(seconds, self.missing_items, threads)
-
-    def _missing_or_held(self) -> int:
-        """Return how many items are read whose results are not there, or there and not taken."""
-        taken = self.job.taken
-        return self.missing_items if taken is None else self.read - taken()
 
     async def _read_on(self, count: int) -> None:
         assert isinstance(self.items, Stream)
@@ -180,17 +178,15 @@ class Run(State):
         units = self.items.load_of(taken.low, taken.high)
         return Chunk(self._next_item - 1, name, taken, units, alone=alone)
 
-    async def _wait_for_a_worker(self) -> None:
-        self.job.tell(self.share, "no worker is left; waiting for one")
-        await self.engine.wait_for_worker(self.missing_items)
-
     async def _deliver(self, chunk: Chunk) -> None:
         """Carry a chunk through: send, compute, return."""
         order, worker = self.order, None
         try:
             if order is not None:
                 await order.turn(Activity.SEND, chunk.item)
-            worker = self._there(chunk.worker)
+            worker = self.engine.workers.get(chunk.worker)
+            if worker is None:
+                raise WorkerLost(chunk.worker)
             packed = await self.engine.pack(worker, self.items, chunk.range.low, chunk.range.high)
             self.backlog.heard(chunk.worker)  # it may have waited for futures
             chunk.sent = True
@@ -206,19 +202,13 @@ class Run(State):
             del self.open[chunk]
             self.changed.set()
 
-    def _there(self, name: str) -> WorkerInfo:
-        if name not in self.engine.workers:
-            raise WorkerLost(name)
-        return self.engine.workers[name]
-
     def _over(self, activity: Activity, chunk: Chunk) -> None:
         if self.order is not None:
             self.order.done(activity, chunk.item)
 
     async def _carry_out(self, chunk: Chunk, worker: WorkerInfo, packed: Packed) -> None:
         engine, record, name = self.engine, self.record, chunk.worker
-        apart = self.order is not None or self.sizes.many
-        held = await engine.send(worker, packed, apart=apart)
+        held = await engine.send(worker, packed, apart=self.order is not None or self.sizes.many)
         self._over(Activity.SEND, chunk)
         record.transfer("send", name, chunk.item, chunk.units, held.window)
         self.costs.sent(name, chunk.units, packed.bytes, held.window.seconds)

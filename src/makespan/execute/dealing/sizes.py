@@ -67,8 +67,7 @@ class Sizes:
         if isinstance(self.items, Stream):
             return False
         workers = self.run.engine.workers.values()
-        threads = sum(worker.threads for worker in workers)
-        if len(self.items) <= AHEAD * threads:
+        if len(self.items) <= AHEAD * sum(worker.threads for worker in workers):
             return True
         if self.many:
             return False
@@ -78,8 +77,7 @@ class Sizes:
     @property
     def many(self) -> bool:
         """Whether there are so many items that what sending them costs is worth to be learnt."""
-        workers = self.run.engine.workers.values()
-        most = FEW * sum(worker.threads for worker in workers)
+        most = FEW * sum(worker.threads for worker in self.run.engine.workers.values())
         return isinstance(self.items, Stream) or len(self.items) > most
 
     def _threads(self, name: str) -> int:

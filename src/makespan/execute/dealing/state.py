@@ -126,10 +126,6 @@ class State:
         if pool:
             self.pool.put(Range(first, first + count))
 
-    def withdraw(self, chunk: Chunk) -> None:
-        """Let go of a chunk of which nothing is done any more."""
-        self.open[chunk].cancel()
-
     def gaps(self, low: int, high: int) -> list[tuple[int, int]]:
         """Return where results are missing from ``low`` up to ``high``."""
         gaps = []

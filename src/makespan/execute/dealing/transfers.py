@@ -176,8 +176,7 @@ def _numbers_by_value(name: str) -> list[tuple[int, str]]:
     >>> sorted(["w10", "w9", "a"], key=_numbers_by_value)
     ['a', 'w9', 'w10']
     """
-    parts = re.split(r"([0-9]+)", name)
-    return [(int(part) if part.isdecimal() else -1, part) for part in parts]
+    return [(int(part) if part.isdecimal() else -1, part) for part in re.split(r"([0-9]+)", name)]
 
 
 def clocks_ahead(computed: Sequence[Computation]) -> dict[str, float]:

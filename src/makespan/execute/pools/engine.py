@@ -20,7 +20,7 @@ from makespan.core.errors import ExecutionError, InputError
 from makespan.execute.dealing.engine import Held, Outcome, Packed, Window, WorkerInfo, WorkerLost
 from makespan.execute.dealing.items import Files, Items, footprint
 from makespan.execute.dealing.state import Job
-from makespan.execute.pickles import SLICED, outcome_of, payload, refuse_unpicklable
+from makespan.execute.pickles import outcome_of, part_of, payload, refuse_unpicklable
 from makespan.execute.pools.reception import Pool, Reception, Slot
 from makespan.execute.pools.slot import Inside, Line, serve, serve_inside
 from makespan.execute.remote import Call, Here, _dumps
@@ -127,13 +127,11 @@ class PoolEngine:
                 now = time.time()
                 if what == "done":
                     outcome = outcome_of(*found)
-                    back = Window(outcome.end if slot.same_clock else now, now)
-                    self._soon(_resolve, slot, number, (outcome, back))
+                    found = outcome, Window(outcome.end if slot.same_clock else now, now)
                 elif what == "failed":
                     why = f"worker {name} can't run the function: {found}"
-                    self._soon(_resolve, slot, number, ExecutionError(why))
-                else:
-                    self._soon(_resolve, slot, number, found)
+                    found = ExecutionError(why)
+                self._soon(_resolve, slot, number, found)
         except (EOFError, OSError):
             pass
         except Exception as error:  # a line that is closed meanwhile has no number
@@ -255,14 +253,16 @@ class PoolEngine:
         """
         data = items.data
         if self.pool.inside:
-            part = list(data.paths[low:high]) if isinstance(data, Files) else _part(data, low, high)
+            part = (
+                list(data.paths[low:high]) if isinstance(data, Files) else part_of(data, low, high)
+            )
             return Packed(low, high, Here(part), int(footprint(part) * (high - low)), {})
         if isinstance(data, (np.ndarray, Files)):
             sent, count, _ = payload(items, low, high)
             return Packed(low, high, sent, count, {})
         buffers: list[Any] = []
         try:
-            text = _dumps(_part(data, low, high), buffers)
+            text = _dumps(part_of(data, low, high), buffers)
         except Exception as error:
             refuse_unpicklable(items, low, high)
             raise InputError(
@@ -340,13 +340,6 @@ class PoolEngine:
             return found
         finally:
             slot.expected.pop(number, None)
-
-
-def _part(data: Any, low: int, high: int) -> Any:
-    """Return items as they are given to the function: rows of an array, or a list."""
-    if isinstance(data, np.ndarray):
-        return data[low:high]
-    return list(data[low:high]) if isinstance(data, SLICED) else [data[n] for n in range(low, high)]
 
 
 def _resolve(slot: Slot, number: Any, found: Any) -> None:

@@ -214,8 +214,7 @@ def prepared(
             with dask.prepared(*given, **options) as found:
                 yield found
             return
-    own = parameters(function)
-    keywords = for_function(own, keywords, keywords_of(map), REFUSED)
+    keywords = for_function(parameters(function), keywords, keywords_of(map), REFUSED)
     if not callable(function):
         raise InputError(f"function: {function!r} can't be called")
     items = items_of(data, more)
@@ -275,8 +274,7 @@ def pool_of(on: Any, resources: Mapping[str, float] | None = None) -> tuple[Pool
     if isinstance(on, str) and (on in ("ray", "auto") or on.startswith("ray://")):
         from makespan.execute.pools.ray import RayPool
 
-        address = None if on == "ray" else on
-        return RayPool(address, resources), _KINDS.setdefault(on, History())
+        return RayPool(None if on == "ray" else on, resources), _KINDS.setdefault(on, History())
     if resources:
         raise InputError("resources: only Dask and Ray know what their workers have")
     if isinstance(on, futures.Executor):

@@ -112,8 +112,7 @@ def serve(where: Where, name: str) -> None:
     from makespan.execute import remote, travel  # noqa: F401 - by the name that it travels under
 
     with suppress(OSError, EOFError):  # the run is over
-        connection = Client(where.address, authkey=where.key)
-        attend(Line(connection), name, remote.work, remote.taken_back)
+        attend(Line(Client(where.address, authkey=where.key)), name, remote.work, remote.taken_back)
 
 
 def serve_inside(line: Inside, name: str) -> None:

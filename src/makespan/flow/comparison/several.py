@@ -83,11 +83,10 @@ def image_of(comparisons: Mapping[str, Comparison], suffix: str) -> str | bytes:
 
 def profile_of(comparisons: Sequence[Comparison]) -> Profile:
     """Return what a picture of methods over several problems shows."""
-    rows = profile(comparisons)
     return Profile(
         title=f"How often within x % of the best, on {len(comparisons)} problems",
         thresholds=tuple(f"{100 * each:g} %" if each else "best" for each in THRESHOLDS),
-        shares=tuple((row.method, row.shares) for row in rows),
+        shares=tuple((row.method, row.shares) for row in profile(comparisons)),
     )
 
 

@@ -112,8 +112,7 @@ def _with_parts(
     if parts and "kind" not in data and "workflow" in data:
         from makespan.taskgraph.formats import BYTES_PER_SECOND, beside_graph, on_machines, wfformat
 
-        given = beside_graph(resolved(parts))
-        return on_machines(wfformat.read(data), BYTES_PER_SECOND, given)
+        return on_machines(wfformat.read(data), BYTES_PER_SECOND, beside_graph(resolved(parts)))
     return problem_of(with_parts(data, parts) if parts else data, folder, files_in)
 
 
@@ -276,9 +275,7 @@ def file_of(
     if any(value not in (None, False) for value in asked.values()):
         raise InputError(f"{', '.join(asked)}: are for pictures; {suffix} is none")
     if suffix == documents.ARRAYS:
-        from makespan.flow.files.documents import packed
-
-        return packed(as_dict(thing, columns=True))
+        return documents.packed(as_dict(thing, columns=True))
     return as_text(thing, suffix, path)
 
 

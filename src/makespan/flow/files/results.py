@@ -43,12 +43,11 @@ def result_of(data: Mapping[str, Any], problem_of: Callable[[Any], Problem]) -> 
     elif "status" not in data:
         mistakes.add("schedule", "is missing; a problem and a schedule, or a whole result, is read")
     end = schedule.makespan if schedule is not None else None
-    stated = {
-        name: _number(mistakes, name, data.get(name), low)
-        for name, low in (("lower_bound", -np.inf), ("gap", -np.inf), ("runtime", 0.0))
-    }
-    makespan = _number(mistakes, "makespan", data["makespan"]) if "makespan" in data else end
-    fields = {
+    fields: dict[str, Any] = {
+        "lower_bound": _number(mistakes, "lower_bound", data.get("lower_bound"), -inf),
+        "gap": _number(mistakes, "gap", data.get("gap"), -inf),
+        "runtime": _number(mistakes, "runtime", data.get("runtime")) or 0.0,
+        "makespan": _number(mistakes, "makespan", data["makespan"]) if "makespan" in data else end,
         "status": _status(mistakes, data),
         "method": _typed(mistakes, data, "method", str) or "made elsewhere",
         "options": _typed(mistakes, data, "options", dict) or {},
@@ -61,15 +60,7 @@ def result_of(data: Mapping[str, Any], problem_of: Callable[[Any], Problem]) -> 
     }
     mistakes.raise_if_any(FileError)
     assert problem is not None
-    return Result(
-        problem=problem,
-        schedule=schedule,
-        makespan=makespan,
-        lower_bound=stated["lower_bound"],
-        gap=stated["gap"],
-        runtime=stated["runtime"] or 0.0,
-        **fields,
-    )
+    return Result(problem=problem, schedule=schedule, **fields)
 
 
 def _known_keys(mistakes: Mistakes, place: str, data: Mapping[str, Any], known: Any) -> None:

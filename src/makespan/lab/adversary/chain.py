@@ -11,7 +11,7 @@ import numpy as np
 
 from makespan.lab.adversary.changes import Ranges, changed, fitted, problem_in
 from makespan.lab.adversary.document import Document
-from makespan.lab.adversary.duel import Duel
+from makespan.lab.adversary.duel import Duel, Outcome
 
 HOT, COLD = (0.03, 0.3), 0.003  # temperatures, in logarithms of ratios: every other chain is hotter
 MOST_FAULTS = 5
@@ -75,7 +75,7 @@ class Annealing(NamedTuple):
         else:
             text, document, problem = changed(state.document, self.ranges, rng)
         if problem is None:
-            outcome = self.duel.none("no change was allowed")
+            outcome = Outcome(None, "no change was allowed")
         else:
             outcome = self.duel.fought(problem)
         if outcome.ratio is None:

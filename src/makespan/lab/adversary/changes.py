@@ -62,8 +62,7 @@ class Range:
         value = min(self.high, max(self.low, value))
         if self.whole:
             return round(value)
-        short = float(f"{value:.{DIGITS}g}")
-        return min(self.high, max(self.low, short))
+        return min(self.high, max(self.low, float(f"{value:.{DIGITS}g}")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +254,8 @@ def resizings(
     there = at(document, path)
     length, text = len(there), shown(document, path)
     word = label(there[index]) or f"number {index + 1}"
-    alone = list(there)
-    alone[length:] = [copy.deepcopy(there[index])]
-    proposals = [put(document, path, alone if more else [*there[:index], *there[index + 1 :]])]
+    alone = [*there, copy.deepcopy(there[index])] if more else there[:index] + there[index + 1 :]
+    proposals = [put(document, path, alone)]
     if len(path) > 1:
         home = resized(at(document, path[:-1]), length, index, more=more)
         proposals.append(put(document, path[:-1], home))

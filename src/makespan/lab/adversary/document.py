@@ -92,12 +92,11 @@ def resized(value: Any, length: int, index: int, *, more: bool) -> Any:
         return {key: resized(each, length, index, more=more) for key, each in value.items()}
     if not isinstance(value, list):
         return value
-    whole = list(value)
-    if len(whole) == length:
-        whole[index:] = (
-            [*whole[index:], copy.deepcopy(whole[index])] if more else whole[index + 1 :]
+    if len(value) == length:
+        value = (
+            [*value, copy.deepcopy(value[index])] if more else value[:index] + value[index + 1 :]
         )
-    return [resized(each, length, index, more=more) for each in whole]
+    return [resized(each, length, index, more=more) for each in value]
 
 
 def without(value: Any, name: str) -> Any:

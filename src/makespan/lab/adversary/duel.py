@@ -42,10 +42,6 @@ class Duel(NamedTuple):
     limit: float
     seed: int
 
-    @staticmethod
-    def none(note: str) -> Outcome:
-        return Outcome(None, note)
-
     def fought(self, problem: Problem) -> Outcome:
         """Return the ratio of what the method reaches to what it is compared with.
 
@@ -54,11 +50,11 @@ class Duel(NamedTuple):
         """
         result, note = self._solved(problem, self.method)
         if result is None:
-            return self.none(note)
+            return Outcome(None, note)
         to = self.against[0]
         objective = result.objective
         if to == BOUND and objective is not None and objective.first is not None:
-            return self.none("of two goals there is no bound")
+            return Outcome(None, "of two goals there is no bound")
         if to == BOUND:
             bound = result.lower_bound if objective is None else objective.bound
             value = result.makespan if objective is None else objective.value
@@ -67,12 +63,14 @@ class Duel(NamedTuple):
             return _compared(result, result)
         other, note = self._solved(problem, ("auto", {}) if to == OPTIMUM else self.against)
         if other is None:
-            return self.none(note)
+            return Outcome(None, note)
         if to == OPTIMUM and str(other.status) != "optimal":
-            return self.none(UNPROVED)
+            return Outcome(None, UNPROVED)
         found = _compared(result, other)
         if to == OPTIMUM and found.ratio is not None and found.ratio < 1 - EARLIER:
-            return self.none(f"{FAULT}{self.method[0]} is {found.ratio:.6g} of a proved optimum")
+            return Outcome(
+                None, f"{FAULT}{self.method[0]} is {found.ratio:.6g} of a proved optimum"
+            )
         return found
 
     def _solved(self, problem: Problem, named: Named) -> tuple[Result | None, str]:

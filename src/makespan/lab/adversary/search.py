@@ -278,8 +278,7 @@ def _notes(annealing: Annealing, states: Sequence[State], interrupted: bool) -> 
 
 def starts_of(kind: str, options: Mapping[str, Any], seed: int) -> Grid:
     """Return small random problems to begin with; ``options`` of the generator overrule."""
-    small = SMALL.get(kind, {})
-    return Grid(kind, options={**small, **options}, seeds=range(seed, seed + SAMPLES))
+    return Grid(kind, options={**SMALL.get(kind, {}), **options}, seeds=range(seed, seed + SAMPLES))
 
 
 def _starts(start: Any, mistakes: Mistakes, seed: int) -> list[Document]:

@@ -143,7 +143,6 @@ class Board(anywidget.AnyWidget):  # type: ignore[misc]
 
     def _answer(self, _: Any, asked: Mapping[str, Any], __: Any) -> None:
         """Answer what the scripts of the studio ask a server for."""
-        order = Order(0, asked["what"], asked["body"].encode())
-        answer = answered(Task(order, lambda _: None))
+        answer = answered(Task(Order(0, asked["what"], asked["body"].encode()), lambda _: None))
         content = json.loads(answer.content)
         self.send({"number": asked["number"], "status": answer.status, "answer": content})
