@@ -187,8 +187,7 @@ def relaxed(table: Floats, longest: float, control: Control) -> Relaxed:
     for _ in range(STEPS // EACH):
         if control.expired() or state[1] < FINEST or state[0] >= 1:
             break
-        form = ascent.at(STEPS * seconds.size)
-        form(*readonly(seconds), weights, best, mean, state, EACH)
+        ascent.at(STEPS * seconds.size)(*readonly(seconds), weights, best, mean, state, EACH)
     best = np.maximum(best, 1e-300)
     with np.errstate(over="ignore"):
         weighted = seconds * best

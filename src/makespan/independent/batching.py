@@ -102,8 +102,7 @@ def _checked(
     sizes = found["lengths"]
     longest = max(sizes, default=0.0)
     if longest > cap:
-        text = f"{longest:g} is above {cap:g}, the cap"
-        mistakes.add(f"lengths[{sizes.index(longest)}]", text)
+        mistakes.add(f"lengths[{sizes.index(longest)}]", f"{longest:g} is above {cap:g}, the cap")
     if costs is None:
         found["costs"] = [a * size + b * size * size for size in sizes]
     if len(found["costs"]) != len(sizes):

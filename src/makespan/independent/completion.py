@@ -75,7 +75,7 @@ class Completion:
                 inside = {0, *chosen}
                 rest = tuple(task for index, task in enumerate(tasks) if index not in inside)
                 filling = (tasks[0], *(tasks[index] for index in chosen))
-                if not _dominated(filling[1:], rest, room - least - top):
+                if not _outdone((0, *filling[1:]), rest, room - least - top):
                     yield filling, rest
 
     def _spend(self) -> None:
@@ -99,8 +99,7 @@ class CountedCompletion(Completion):
 
     def within(self, tasks: Group, limits: Limits) -> list[Group] | None:
         """Return the tasks of each machine, or None where they don't fit; else as ``packed``."""
-        kinds = tuple(sorted(limits))
-        found = self._filled(tasks, kinds)
+        found = self._filled(tasks, tuple(sorted(limits)))
         if found is None:
             return None
         of: dict[tuple[int, int], list[Group]] = {}
@@ -168,7 +167,10 @@ class CountedCompletion(Completion):
 
 
 def _outdone(chosen: Group, rest: Group, idle: int) -> bool:
-    """Whether a task that is left would fit in place of a shorter one."""
+    """Whether a task that is left would fit in place of a shorter one, or of 0, beside them all.
+
+    Exchanging both never makes the rest harder to pack.
+    """
     left = sorted(set(rest)) if idle else []
     return any(task < other <= task + idle for task in set(chosen) for other in left)
 
@@ -199,17 +201,6 @@ def _counted_subsets(
             index += 1
 
     yield from extended(1, target, count)
-
-
-def _dominated(chosen: Group, rest: Group, idle: int) -> bool:
-    """Whether a task that is left would fit in place of a shorter one, or beside them all.
-
-    Exchanging both never makes the rest harder to pack.
-    """
-    if not idle:
-        return False
-    left = sorted(set(rest))
-    return any(task < other <= task + idle for task in {*chosen, 0} for other in left)
 
 
 def _subsets(tasks: Group, sums: Sequence[int], target: int) -> Iterator[list[int]]:

@@ -88,12 +88,9 @@ def place_experts(
 
 def _checked(loads: Any, devices: Any, slots: Any, time_limit: Any) -> balance.Floats:
     mistakes, weights = Mistakes(), balance.numbers("loads", ())
-    for name, value, rule in (
-        ("devices", devices, DEVICES),
-        ("slots", slots, SLOTS),
-        ("time_limit", time_limit, LIMIT),
-    ):
-        mistakes.number(name, value, rule)
+    mistakes.number("devices", devices, DEVICES)
+    mistakes.number("slots", slots, SLOTS)
+    mistakes.number("time_limit", time_limit, LIMIT)
     try:
         weights = balance.numbers("loads", loads)
     except (TypeError, ValueError) as error:
@@ -134,8 +131,7 @@ def lower_bound(weights: balance.Floats, devices: int, slots: int) -> float:
         """Return what stands beside the heaviest replica, where no device has more than that."""
         least = [max(1, math.ceil(weight / most * (1 - balance.WITHIN))) for weight in weights]
         spare = max(0, devices * slots - sum(least))
-        lightest = min(w / (many + spare) for w, many in zip(weights, least, strict=True))
-        return (slots - 1) * lightest
+        return (slots - 1) * min(w / (many + spare) for w, many in zip(weights, least, strict=True))
 
     low, high = heaviest, heaviest * slots
     for _ in range(STEPS if heaviest else 0):
@@ -153,8 +149,7 @@ def _searched(
     """Return the best placement that CP-SAT finds, and the bound that it proves."""
     from makespan.backends.cp_sat import library, search
 
-    cp_model = library()
-    model, devices = cp_model.CpModel(), range(len(best.devices))
+    model, devices = library().CpModel(), range(len(best.devices))
     unit = _unit(weights, len(devices))
     load = model.new_int_var(
         math.floor(Fraction(bound) / unit), math.ceil(Fraction(best.load) / unit), "load"

@@ -79,8 +79,7 @@ def handed_out(seconds: Floats, pace: Floats, free: Floats) -> Integers:
     durations, paces = readonly(seconds, pace)
     form = hand_out.at(len(seconds))
     for first in range(0, len(seconds), SLICE):
-        last = min(first + SLICE, len(seconds))
-        form(durations, paces, heap, machines, chosen, first, last)
+        form(durations, paces, heap, machines, chosen, first, min(first + SLICE, len(seconds)))
     return chosen
 
 

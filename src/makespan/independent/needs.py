@@ -68,5 +68,4 @@ IN_ONE_PIECE = (IDENTICAL, NO_PREEMPTION, NO_RELEASES)
 
 def useful_machines(most: int) -> Need:
     """Need that no more machines than that can be used: the reach of a method."""
-    count = attrgetter("useful_machines")
-    return at_most(most, "machines", count, said="{} can be used")
+    return at_most(most, "machines", attrgetter("useful_machines"), said="{} can be used")

@@ -381,15 +381,11 @@ def _by_task(
 
 def _checked_release(mistakes: Mistakes, release: Any, tasks: int) -> Floats | None:
     """Return the releases as an array of their own; None where all tasks are there at 0."""
-    if not np.iterable(release) or isinstance(release, (str, bytes)):
-        before = len(mistakes.found)
-        mistakes.number("release", release, RELEASE)
-        return (
-            np.full(tasks, float(release))
-            if len(mistakes.found) == before and release and tasks
-            else None
-        )
     before = len(mistakes.found)
+    if not np.iterable(release) or isinstance(release, (str, bytes)):
+        mistakes.number("release", release, RELEASE)
+        sound = len(mistakes.found) == before
+        return np.full(tasks, float(release)) if sound and release and tasks else None
     column = checked_column(mistakes, "release", release, RELEASE)
     if not mistakes and len(column) != tasks:
         mistakes.add("release", f"has {len(column)} entries; there are {tasks} tasks")

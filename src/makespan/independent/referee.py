@@ -226,8 +226,7 @@ def _where_fastest(problem: IndependentTasks, schedule: Schedule) -> Floats:
 def _least_makespan(problem: IndependentTasks) -> float:
     """Return what no plan can beat: the average load and the longest task, where fastest."""
     seconds = problem.least_seconds
-    average = float(seconds.sum()) / problem.machine_count
-    return max(average, float(seconds.max(initial=0.0)))
+    return max(float(seconds.sum()) / problem.machine_count, float(seconds.max(initial=0.0)))
 
 
 def _overlaps(
@@ -241,8 +240,7 @@ def _overlaps(
         return
     rows, start, end, same = _sorted(schedule, rows, group)
     excess = end[:-1] - start[1:]
-    wrong = same & (excess > TOLERANCE * schedule.makespan)
-    for index in np.flatnonzero(wrong).tolist():
+    for index in np.flatnonzero(same & (excess > TOLERANCE * schedule.makespan)).tolist():
         first, second = int(rows[index]), int(rows[index + 1])
         one, other = (problem.tasks[schedule.item[row]] for row in (first, second))
         before, after = (problem.machines[schedule.machine[row]] for row in (first, second))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.numeric.jit import loop
@@ -42,15 +43,23 @@ def scheduled(
         start = _back_to_back(machine, duration)
     else:
         start = _one_at_a_time(problem, machine, tasks, duration)
+    return computed(problem, machine, tasks, duration, start, start + duration)
+
+
+def computed(
+    problem: IndependentTasks,
+    machine: ArrayLike, task: ArrayLike, amount: ArrayLike, start: ArrayLike, end: ArrayLike,
+) -> Schedule:  # fmt: skip
+    """Return the schedule of these rows, all as early as can be; the arrays become its own."""
     return Schedule.of_columns(
         problem.machines,
         kind=Activity.COMPUTE,
         machine=machine,
         peer=-1,
-        item=tasks,
-        amount=duration,
+        item=task,
+        amount=amount,
         start=start,
-        end=start + duration,
+        end=end,
         earliest=True,
         copy=False,
     )

@@ -19,10 +19,9 @@ MET_WITHIN = 0.0  # a makespan is one of the given costs: nothing is rounded
 def bounds(problem: Partition) -> tuple[Bound, ...]:
     """Return lower bounds on the makespan; only that of the cheapest counts with "most"."""
     if isinstance(problem.costs, Curves):
-        lower = np.array(problem.costs.lower)
         return (
             Bound(
-                value=_largest(problem.costs_of(lower)),
+                value=_largest(problem.costs_of(np.array(problem.costs.lower))),
                 name="least counts",
                 source="costs never fall, and no resource takes less than its least count",
             ),

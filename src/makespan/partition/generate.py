@@ -46,8 +46,7 @@ def _monotone(rng: np.random.Generator, resources: int, tasks: int) -> Floats:
 
 def _convex(rng: np.random.Generator, resources: int, tasks: int) -> Floats:
     slope = _slopes(rng, resources)
-    steps = np.sort(rng.random((resources, tasks + 1)), axis=1)
-    return np.cumsum(steps, axis=1) * slope
+    return np.cumsum(np.sort(rng.random((resources, tasks + 1)), axis=1), axis=1) * slope
 
 
 def _parity(rng: np.random.Generator, resources: int, tasks: int) -> Floats:

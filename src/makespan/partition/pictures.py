@@ -70,7 +70,6 @@ def costs(problem: Partition, schedule: Schedule | None = None, **_: Any) -> Cur
                 cost = problem.costs_of(chosen)[index]
                 counts = np.insert(counts, place[0], chosen[index])
                 seconds = np.insert(seconds, place[0], cost)
-        given = _bends(counts, seconds)
         lines.append(
             Line(
                 name=problem.machines[index],
@@ -78,7 +77,7 @@ def costs(problem: Partition, schedule: Schedule | None = None, **_: Any) -> Cur
                 y=seconds,
                 look="line" if dense or len(counts) > POINTS_SHOWN // 2 else "points",
                 chosen=place,
-                given=given,
+                given=_bends(counts, seconds),
             )
         )
     hidden = len(problem.machines) - len(lines)

@@ -219,18 +219,14 @@ class Partition(Pictured):
         given = given_rows(
             list(costs), energy=energy, first=first, lower=lower, upper=upper, mistakes=mistakes
         )
-        tasks = self.tasks if isinstance(self.tasks, int) else 0
-        return build(given, tasks, mistakes)
+        return build(given, self.tasks if isinstance(self.tasks, int) else 0, mistakes)
 
     def _check_choices(self, mistakes: Mistakes) -> None:
         wrong = np.isnan(mistakes.number("tasks", self.tasks, TASKS))
         object.__setattr__(self, "tasks", 0 if wrong else int(self.tasks))
-        for name, known in (
-            ("objective", OBJECTIVES),
-            ("require", ("all", "most")),
-            ("prefer", PREFERENCES),
-        ):
-            mistakes.choice(name, getattr(self, name), known)
+        mistakes.choice("objective", self.objective, OBJECTIVES)
+        mistakes.choice("require", self.require, ("all", "most"))
+        mistakes.choice("prefer", self.prefer, PREFERENCES)
         if self.deadline is not None:
             mistakes.number("deadline", self.deadline, DEADLINE)
         if not isinstance(self.options, Mapping):

@@ -58,8 +58,7 @@ def _shared(problem: Pipeline) -> float:
         chosen = (table * share).argmin(axis=1)
         own = table[np.arange(len(table)), chosen]
         load = np.bincount(chosen, weights=own, minlength=len(share))
-        value = float((load * share).sum())
-        best = max(best, value)
+        best = max(best, float((load * share).sum()))
         share = share * np.exp(step * (load / max(float(load.max()), 1e-300) - 0.5))
         share /= share.sum()
         step *= 0.9

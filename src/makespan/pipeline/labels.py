@@ -144,8 +144,7 @@ def behind(problem: Pipeline, costs: Costs, aim: Aim, control: Control) -> Behin
     bound = aim.weights[0] * period + max(value, seconds * latency + paid * price)
     if only_period and value > 1e-9 * max(1.0, float(multipliers.sum())):
         bound = np.inf  # no mapping at all, of intervals as short as these
-    slack = float(multipliers.sum())
-    return Behind(periods, latencies, prices, rest, multipliers, slack, bound)
+    return Behind(periods, latencies, prices, rest, multipliers, float(multipliers.sum()), bound)
 
 
 @dataclass(slots=True)

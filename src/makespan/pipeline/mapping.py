@@ -144,8 +144,7 @@ def turns_of(schedule: Schedule) -> tuple[tuple[int, ...], Integers]:
     rows = rows[np.lexsort((rows, schedule.end[rows], schedule.start[rows], schedule.item[rows]))]
     table = schedule.machine[rows].reshape(len(np.unique(schedule.item[rows])), -1)
     counts = schedule.amount[rows[: table.shape[1]]]
-    edges = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return tuple(edges.tolist()), table
+    return tuple(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64).tolist()), table
 
 
 def mapping_of(problem: Pipeline, schedule: Schedule) -> Mapping:

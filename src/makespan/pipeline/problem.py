@@ -296,5 +296,4 @@ def _per_machine(name: str, values: Any, count: int, rule: Rule, mistakes: Mista
     if len(values) != count:
         mistakes.add(name, f"has {len(values)} entries; there are {count} machines")
         return frozen(np.ones(count))
-    place = f"machines[{{}}].{PLACES[name]}"
-    return frozen(np.array(mistakes.column(place.format, values, rule)))
+    return frozen(np.array(mistakes.column(f"machines[{{}}].{PLACES[name]}".format, values, rule)))

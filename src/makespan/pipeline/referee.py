@@ -262,8 +262,7 @@ def _units(problem: Pipeline, schedule: Schedule) -> Iterator[Violation]:
     unit, start, end, row = unit[some], start[some], end[some], row[some]
     order = np.lexsort((start, unit))
     unit, start, end, row = unit[order], start[order], end[order], row[order]
-    slack = TOLERANCE * schedule.makespan
-    clash = (unit[1:] == unit[:-1]) & (start[1:] < end[:-1] - slack)
+    clash = (unit[1:] == unit[:-1]) & (start[1:] < end[:-1] - TOLERANCE * schedule.makespan)
     for place in np.flatnonzero(clash).tolist():
         name = problem.machines[int(unit[place]) // 3]
         yield Violation(

@@ -109,8 +109,7 @@ def replay(problem: Pipeline, schedule: Schedule, repetitions: int) -> Replay:
 def _prepared(problem: Pipeline, schedule: Schedule) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Return the rows in the order of data sets and their ways, and the columns of the flow."""
     release = np.arange(problem.items) * values_of(problem, mapping_of(problem, schedule)).period
-    every = np.arange(len(schedule))
-    order = np.lexsort((every, schedule.end, schedule.start, schedule.item))
+    order = np.lexsort((np.arange(len(schedule)), schedule.end, schedule.start, schedule.item))
     kind, machine, peer, item, amount = (
         getattr(schedule, name)[order] for name in ("kind", "machine", "peer", "item", "amount")
     )

@@ -218,8 +218,7 @@ def _given_plan(problem: TaskGraph) -> Bound:
     a, b = machine[dag.source], machine[dag.target]
     edge = routing.fixed_seconds[a, b] + routing.seconds_per_unit[a, b] * dag.size
     edge[a == b] = 0.0
-    area = seconds * dag.cores
-    work = np.bincount(machine, weights=area, minlength=len(network)) / problem.cores
+    work = np.bincount(machine, weights=seconds * dag.cores, minlength=len(network)) / problem.cores
     value = max(_longest(problem, seconds, edge), float(work.max()))
     return Bound(value=value, name="given plan", source=GIVEN)
 

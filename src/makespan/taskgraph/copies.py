@@ -50,8 +50,7 @@ class Copies:
         Ties go to the copy on the machine itself, then to a transfer.
         """
         dag, schedule = self.problem.dag, self.schedule
-        count = np.diff(dag.first_in)[self.task]
-        copy, inside = repeated(count)
+        copy, inside = repeated(np.diff(dag.first_in)[self.task])
         edge = dag.in_edges[dag.first_in[self.task[copy]] + inside]
         source = self.on(dag.source[edge], self.machine[copy])
         ready = np.where(source >= 0, schedule.end[self.row[source]], np.inf)

@@ -193,9 +193,8 @@ def write(problem: TaskGraph) -> dict[str, Any]:
 def _as_columns(dag: Dag) -> bool:
     """Whether a graph is written as columns, which can't mix works and durations."""
     if len(dag.own):
-        given = dag.durations.mean(axis=1)
         return len(dag.own) == len(dag) and (
-            len(dag) > LARGEST_LIST or not np.array_equal(dag.work, given)
+            len(dag) > LARGEST_LIST or not np.array_equal(dag.work, dag.durations.mean(axis=1))
         )
     return len(dag) > LARGEST_LIST
 

@@ -39,9 +39,7 @@ def weights(
         task = w1 * dag.work
     if w2 is not None:
         return task, w2 * dag.size
-    count = len(network)
-    pairs = count * (count - 1)
-    if not pairs:
+    if len(network) < 2:
         return task, np.zeros(len(dag.size))
     routing = network.routing
     per_unit = _mean_of_pairs(routing.seconds_per_unit)
@@ -80,8 +78,7 @@ def colevels(dag: Dag, task: Floats, edge: Floats, head: Floats | None = None) -
     >>> colevels(dag, dag.work, dag.size).tolist()
     [2.0, 9.0]
     """
-    edges = dag.first_in, dag.predecessors
-    return longest(dag.order, *edges, task, edge[dag.in_edges], head)
+    return longest(dag.order, dag.first_in, dag.predecessors, task, edge[dag.in_edges], head)
 
 
 def longest(
@@ -118,9 +115,7 @@ def by_level(dag: Dag, level: Floats | Integers) -> Integers:
     """Return the tasks by falling level, ties by lowest task, predecessors first; O(n log n)."""
     order = sorted_by(-level)
     place = inverse(order)
-    if (place[dag.source] < place[dag.target]).all():
-        return order
-    return ready_by_level(dag, level)
+    return order if (place[dag.source] < place[dag.target]).all() else ready_by_level(dag, level)
 
 
 def ready_by_level(dag: Dag, level: Floats | Integers) -> Integers:
@@ -203,8 +198,7 @@ def heads(
             work = np.cumsum(area[latest])
             path = (found[earlier] + least[earlier]).max()
             found[task] = max(path, (found[latest] - -work // cores).max())
-    packed = np.packbits(ancestors, axis=1)
-    return found, [int.from_bytes(row.tobytes(), "big") for row in packed]
+    return found, [int.from_bytes(row.tobytes(), "big") for row in np.packbits(ancestors, axis=1)]
 
 
 def heads_apart(dag: Dag, root: int, least: Integers, across: Integers) -> Integers:

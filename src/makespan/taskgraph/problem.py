@@ -125,11 +125,9 @@ class TaskGraph(Pictured):
         mistakes.raise_if_any()
 
     def _choices(self, mistakes: Mistakes) -> None:
-        for name, allowed in (
-            ("communication", COMMUNICATIONS), ("contention", CONTENTIONS),
-            ("objective", OBJECTIVES),
-        ):  # fmt: skip
-            mistakes.choice(name, getattr(self, name), allowed)
+        mistakes.choice("communication", self.communication, COMMUNICATIONS)
+        mistakes.choice("contention", self.contention, CONTENTIONS)
+        mistakes.choice("objective", self.objective, OBJECTIVES)
         for name, rule in (("deadline", DEADLINE), ("budget", BUDGET)):
             if getattr(self, name) is not None:
                 mistakes.number(name, getattr(self, name), rule)

@@ -176,9 +176,7 @@ class Aim(NamedTuple):
         The mean of the worst 55 % counts spread, as the 95 % quantile does. That itself, or the
         mean of the worst 10 %, rests on so few ends that searches find plans for just these.
         """
-        if self.quantile is None:
-            return 0
-        return max(0, round((self.quantile - 0.5) * count))
+        return 0 if self.quantile is None else max(0, round((self.quantile - 0.5) * count))
 
 
 def affordable(problem: TaskGraph, control: Control, wanted: int, plans: int) -> int:
@@ -253,8 +251,7 @@ def _estimate(
 ) -> dict[str, Any]:
     plan = retimed(problem, plan)
     runs = replay(problem, plan, count)
-    rng = np.random.default_rng(seed)
-    ends = runs.disturbed(plan, noise, count, rng, problem.dag.names)
+    ends = runs.disturbed(plan, noise, count, np.random.default_rng(seed), problem.dag.names)
     share = 0.95 if aim.quantile is None else aim.quantile
     return {
         "makespan": plan.makespan,

@@ -46,8 +46,7 @@ def retimed(problem: TaskGraph, schedule: Schedule, factors: Floats | None = Non
     """
     schedule = schedule.renamed(problem.machines)
     rows = _rows(problem, schedule)
-    seconds = rows.seconds if factors is None else rows.seconds * factors
-    start, end = rows.dispatch(1)(seconds)
+    start, end = rows.dispatch(1)(rows.seconds if factors is None else rows.seconds * factors)
     return schedule.timed(start, end, earliest=False)
 
 

@@ -155,8 +155,7 @@ class _Counted:
     def end(self, counts: Integers) -> int:
         """Return when the last machine ends that runs so many tasks of each group, in units."""
         left = np.cumsum(counts * self.units[:, None], axis=0)
-        ends = np.where(counts > 0, self.release[:, None] + left, 0)
-        return int(ends.max(initial=0))
+        return int(np.where(counts > 0, self.release[:, None] + left, 0).max(initial=0))
 
     def lower_bound(self) -> int:
         """Return the best bound, in units."""
@@ -208,10 +207,9 @@ def _volumes(problem: IndependentTasks) -> tuple[Integers, list[int | None]]:
 
     scaling = scaling_of(problem.sizes)
     unit = Fraction(scaling.numerator, scaling.denominator)
-    room = problem.capacity[: problem.useful_machines].tolist()
     return scaling.up(problem.sizes), [
         None if math.isinf(each) else math.floor(Fraction(each * (1 + balance.ROUNDING)) / unit)
-        for each in room
+        for each in problem.capacity[: problem.useful_machines].tolist()
     ]
 
 

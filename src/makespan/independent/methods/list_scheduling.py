@@ -26,8 +26,7 @@ SHOWN = 6  # tasks and machines in a line of the log
 )
 def list_scheduling(problem: IndependentTasks, control: Control) -> Solution:
     """Tasks in the given order, as they are there, each on the machine that is free first."""
-    tasks = np.arange(len(problem.durations))
-    return _in_order(problem, control, tasks, problem.durations)
+    return _in_order(problem, control, np.arange(len(problem.durations)), problem.durations)
 
 
 @register(

@@ -10,13 +10,13 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
 from makespan.core.registry import register
-from makespan.core.schedule import Activity, Schedule
+from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.core.steps import Slot, Step, number
 from makespan.independent.bounds import total
 from makespan.independent.needs import IDENTICAL, NO_RELEASES, PREEMPTION, SAME_ORDER
 from makespan.independent.problem import IndependentTasks
-from makespan.independent.timing import Piece, cut
+from makespan.independent.timing import Piece, computed, cut
 
 ROUNDING = 2.0**-50
 BOUND_IS_MET = 1e-9
@@ -31,8 +31,7 @@ BOUND_IS_MET = 1e-9
 def mcnaughton(problem: IndependentTasks, control: Control) -> Solution:
     """Fill the machines one after another up to the optimum; cut the task that does not fit."""
     seconds = problem.durations
-    average = total(seconds) / problem.machine_count
-    optimum = max(average, float(seconds.max(initial=0.0)))
+    optimum = max(total(seconds) / problem.machine_count, float(seconds.max(initial=0.0)))
     schedule = _wrapped_around(problem, optimum)
     _log_wrapping(problem, control, schedule)
     return Solution(
@@ -52,19 +51,7 @@ def _wrapped_around(problem: IndependentTasks, optimum: float) -> Schedule:
         np.empty(room), np.empty(room), np.empty(room),
     )  # fmt: skip
     rows = wrap_around.at(len(seconds))(seconds, optimum, slack, last, *columns)
-    machine, task, amount, start, end = (column[:rows] for column in columns)
-    return Schedule.of_columns(
-        problem.machines,
-        kind=Activity.COMPUTE,
-        machine=machine,
-        peer=-1,
-        item=task,
-        amount=amount,
-        start=start,
-        end=end,
-        earliest=True,
-        copy=False,
-    )
+    return computed(problem, *(column[:rows] for column in columns))
 
 
 @loop(pays_from=100_000)  # tasks
@@ -167,10 +154,9 @@ def level_algorithm(problem: IndependentTasks, control: Control) -> Solution:
         shared = list(zip(tasks[most].tolist(), work[most].tolist(), strict=True))
         pieces += composed(shared, speeds, start, length)
     schedule = cut(problem, pieces)
-    makespan = schedule.makespan
     return Solution(
         schedule=schedule,
-        lower_bound=makespan * (1 - OF_LEVELS) if finished else None,
+        lower_bound=schedule.makespan * (1 - OF_LEVELS) if finished else None,
         optimal=finished,
     )
 

@@ -54,9 +54,8 @@ def milp(problem: IndependentTasks, control: Control) -> Solution:
         table = np.where(release[:, None] + table <= longest, table, np.inf)
         release = release / longest
     table = np.where(kept, table / longest, np.inf)
-    limited = problem if problem.limited else None
     programme, task, machine = assignments(
-        table, 1.0, integer=True, release=release, limited=limited
+        table, 1.0, integer=True, release=release, limited=problem if problem.limited else None
     )
     known = None
     if machines is not None:

@@ -73,8 +73,7 @@ def energy_then_time(
         return best
     entries, reduced = best.entries, relaxed.reduced
     most = sum_at(reduced, entries) + relaxed.noise + SAME * abs(best.value)
-    high = time_of(choices, entries)
-    times = np.unique(choices.bits[(reduced <= most) & (choices.bits < high)])
+    times = np.unique(choices.bits[(reduced <= most) & (choices.bits < time_of(choices, entries))])
     first, last = 0, len(times)  # the answer's time is times[first:last] or that of the entries
     while first < last:
         middle = (first + last) // 2

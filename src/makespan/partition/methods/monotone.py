@@ -130,6 +130,5 @@ def any_plan(problem: Partition, control: Control) -> Solution:
         return Solution(schedule=None)
     objective = None
     if problem.objective == "total":
-        value = math.fsum(problem.costs_of(amounts).tolist())
-        objective = Objective(name="total", value=value)
+        objective = Objective(name="total", value=math.fsum(problem.costs_of(amounts).tolist()))
     return Solution(schedule=timed(problem, amounts), notes=notes, objective=objective)

@@ -246,8 +246,7 @@ def _by_count(
         _refuse_repeated(array, row.costs_at, mistakes)
     energy = row.energy
     if isinstance(energy, Mapping):
-        missing = [count for count in costs if count not in energy]
-        if missing or len(energy) != len(costs):
+        if energy.keys() != costs.keys():
             mistakes.add(row.energy_at, f"does not hold the same counts as {row.costs_at}")
             energy = None
         else:
@@ -266,8 +265,7 @@ def _sampled(
     place, before = row.costs_at, len(mistakes.found)
     counts = _counts(samples.counts, f"{place}.counts", mistakes)
     exact = samples.interpolation == "exact"
-    rule = COST if exact else MEASURED
-    costs = floats(samples.costs, f"{place}.costs", rule, mistakes)
+    costs = floats(samples.costs, f"{place}.costs", COST if exact else MEASURED, mistakes)
     mistakes.choice(f"{place}.interpolation", samples.interpolation, tuple(INTERPOLATIONS))
     mistakes.number(f"{place}.granularity", samples.granularity, GRANULARITY)
     if not len(counts) and not exact:  # nothing measured, nothing allowed: only that is exact

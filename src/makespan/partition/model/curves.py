@@ -75,8 +75,7 @@ class Curves:
     def costs_of(self, amounts: Integers) -> Floats:
         """Return the cost of ``amounts[i]`` tasks on resource i, infinite where not allowed."""
         costs = self.evaluator()(amounts[:, None])[:, 0]
-        allowed = (amounts >= self.lower) & (amounts <= self.upper)
-        return np.where(allowed, costs, np.inf)
+        return np.where((amounts >= self.lower) & (amounts <= self.upper), costs, np.inf)
 
     def size(self, tasks: int) -> int:
         """Return how many entries a table up to ``tasks`` would have."""

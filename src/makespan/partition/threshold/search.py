@@ -138,9 +138,7 @@ class _LimitSearch:
 
     @property
     def infeasible_limit(self) -> int:
-        if self._infeasible is None:
-            return self.feasible_limit - 1
-        return self._infeasible.limit
+        return self.feasible_limit - 1 if self._infeasible is None else self._infeasible.limit
 
     @property
     def feasible_limit(self) -> int:

@@ -378,8 +378,7 @@ class _Reached:
 def _distinct(values: Integers) -> Integers:
     """Return the distinct values, sorted; sorting is quicker here than what ``unique`` does."""
     ordered = np.sort(values)
-    changes = ordered[1:] != ordered[:-1]
-    return np.concatenate([ordered[:1], ordered[1:][changes]])
+    return np.concatenate([ordered[:1], ordered[1:][ordered[1:] != ordered[:-1]]])
 
 
 def ends_at(choices: Allowed, limit: int, first: Integers, last: Integers) -> Ends:

@@ -207,8 +207,7 @@ def _one_point(problem: Partition, found: Solution) -> Solution:
     point = {"time": found.makespan, "energy": found.objective.value, "counts": counts}
     bits = problem.choices.bits
     slowest = value_of(int(bits[bits <= cap_of(problem)].max()))
-    details = {**found.details, "front": [point], "unknown": [[0.0, slowest]]}
-    return replace(found, details=details)
+    return replace(found, details={**found.details, "front": [point], "unknown": [[0.0, slowest]]})
 
 
 def _tasks_split(problem: Partition) -> int:

@@ -38,12 +38,12 @@ def deal(problem: Pipeline, control: Control) -> Solution:
     search.go(0, (0,), ())
     complete, bound = not search.stopped, objective_bound(problem)
     if best.mapping is None:
-        why = NO_PLAN if complete else None
-        return Solution(schedule=None, infeasible=why, stopped=not complete)
-    proved = complete and problem.objective != "makespan"  # data sets of a group differ there
-    if problem.objective == "makespan":
+        return Solution(
+            schedule=None, infeasible=NO_PLAN if complete else None, stopped=not complete
+        )
+    if problem.objective == "makespan":  # nothing is proved: data sets of a group differ there
         return solution_of(problem, best.mapping, stopped=not complete)
-    return solution_of(problem, best.mapping, bound=bound, optimal=proved, stopped=not complete)
+    return solution_of(problem, best.mapping, bound=bound, optimal=complete, stopped=not complete)
 
 
 def _join(problem: Pipeline, best: Best, most: int, control: Control) -> None:
@@ -73,8 +73,7 @@ def _join(problem: Pipeline, best: Best, most: int, control: Control) -> None:
 def _ordered(problem: Pipeline, mapping: Mapping) -> bool:
     if problem.order == "free":
         return True
-    groups = mapping.groups
-    return all(max(one) < min(other) for one, other in pairwise(groups))
+    return all(max(one) < min(other) for one, other in pairwise(mapping.groups))
 
 
 class _Search:

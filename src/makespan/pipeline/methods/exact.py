@@ -213,14 +213,10 @@ def _front(problem: Pipeline, control: Control) -> Solution:
     costs = Costs.of(problem, aim.longest)
     found = searched(problem, costs, aim, behind(problem, costs, aim, control), control)
     if not found.mappings:
-        known = known_mapping(problem, control)
         if found.complete:
             return Solution(schedule=None, infeasible=NO_PLAN)
-        return solution_of(problem, known, stopped=True)
-    points = []
-    for mapping in found.mappings:
-        values = values_of(problem, mapping)
-        points.append((values.period, values.latency, mapping))
+        return solution_of(problem, known_mapping(problem, control), stopped=True)
+    points = [(*values_of(problem, mapping)[:2], mapping) for mapping in found.mappings]
     points.sort(key=lambda point: point[:2])
     front = [points[0]]
     for point in points[1:]:

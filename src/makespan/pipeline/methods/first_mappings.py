@@ -114,8 +114,7 @@ def _dealt(problem: Pipeline, weights: Floats) -> Solution:
     rest = np.argsort(number - share, kind="stable")[: count - int(number.sum())]
     number[rest] += 1
     machines = np.flatnonzero(number).tolist()
-    edges = np.concatenate([[0], np.cumsum(number[machines])]).tolist()
-    mapping = Mapping.of(edges, machines)
+    mapping = Mapping.of(np.concatenate([[0], np.cumsum(number[machines])]).tolist(), machines)
     if not fits(problem, mapping):
         note = "the shares don't fit into the memory of the machines"
         return Solution(schedule=None, notes=(note,))

@@ -33,8 +33,7 @@ def local_search(problem: Pipeline, control: Control) -> Solution:
     if start is None:
         return Solution(schedule=None)
     best = Best(problem, start)
-    exact = FEW_MACHINES.unmet(problem) is None
-    with control.sharing(SHARE if exact else 1.0):
+    with control.sharing(SHARE if FEW_MACHINES.unmet(problem) is None else 1.0):
         _improved(problem, control, best)
     return solution_of(problem, best.mapping)
 
@@ -56,9 +55,7 @@ def _improved(problem: Pipeline, control: Control, best: Best) -> None:
             tried = sorted(tried)
         if not tried or len(tried) > len(problem.stages):
             continue
-        most = np.inf
-        if alone and best.rank[0] == 0.0:
-            most = best.rank[1] * NEAR
+        most = best.rank[1] * NEAR if alone and best.rank[0] == 0.0 else np.inf
         found = Best(problem)
         for mapping in cuts(problem, cutter, tried, most):
             found.offer(mapping)

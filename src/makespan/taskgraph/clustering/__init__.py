@@ -42,8 +42,7 @@ class Clustering:
 def members_of(cluster: Integers) -> list[list[int]]:
     """Return the tasks of each cluster, where clusters are numbered from 0."""
     order = np.argsort(cluster, kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(cluster))[:-1])
-    return [part.tolist() for part in parts]
+    return [part.tolist() for part in np.split(order, np.cumsum(np.bincount(cluster))[:-1])]
 
 
 SECONDS_A_STEP = 6e-7
@@ -113,8 +112,7 @@ class ScheduledGraph:
 
     def dominant_sequence(self) -> tuple[int, ...]:
         """Return the longest path at the last call of :meth:`parallel_time`."""
-        finish = self._finish
-        task = int(np.argmax(finish))  # the lowest of equals
+        task = int(np.argmax(self._finish))  # the lowest of equals
         path = [task]
         while self._before[task] >= 0:
             task = int(self._before[task])
@@ -151,10 +149,9 @@ class ScheduledGraph:
 
     def clustering(self) -> Clustering:
         """Return the present clustering."""
-        total = self.parallel_time()
         return Clustering(
             cluster=numbered(self.cluster),
-            parallel_time=total,
+            parallel_time=self.parallel_time(),
             dominant_sequence=self.dominant_sequence(),
             level=np.array(self._level, dtype=np.float64),
         )
@@ -191,9 +188,7 @@ def _tie(dag: Dag, task: Floats, level: Floats) -> Integers:
     """Return what decides between equal levels: the lowest task, or a topological order where
     tasks of no weight could stand before their predecessors.
     """
-    if len(dag) and task.min() <= 1e-12 * level.max():
-        return dag.position
-    return np.arange(len(dag))
+    return dag.position if len(dag) and task.min() <= 1e-12 * level.max() else np.arange(len(dag))
 
 
 @graph_loop

@@ -81,8 +81,7 @@ def merged(
     if count <= machines:
         return cluster
     sums = np.bincount(cluster, weights=task, minlength=count)
-    network = problem.network
-    rate = network.speed * problem.cores
+    rate = problem.network.speed * problem.cores
     filled = np.zeros(machines)
     bin_of = np.zeros(count, dtype=np.int64)
     largest = np.argsort(-sums, kind="stable")

@@ -211,8 +211,7 @@ def _searched(
             if shorter is not None:
                 plan = _better(problem, plan, made.schedule(shorter.value))
     seconds = None if bound is None else unit.bound(bound)
-    note = scaling.note(len(problem.dag) + len(problem.dag.source))
-    return plan, seconds, note, stopped
+    return plan, seconds, scaling.note(len(problem.dag) + len(problem.dag.source)), stopped
 
 
 def _better(problem: TaskGraph, one: Schedule, other: Schedule) -> Schedule:

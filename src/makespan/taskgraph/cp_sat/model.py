@@ -53,8 +53,7 @@ class OnMachines(Parts):
         self.machine_of = self._renamed(machine_of_tasks(problem, plan))
         self.release = scaling.down(np.minimum(dag.release, until))
         # times are rounded down: a whole number of units up to a deadline is none above its floor
-        due = np.minimum(latest_ends(problem) / scaling.unit, NEVER)
-        self.due = np.floor(due).astype(np.int64)
+        self.due = np.floor(np.minimum(latest_ends(problem) / scaling.unit, NEVER)).astype(np.int64)
         rounded = self.rounded_starts(plan.start[computes], item)
         self.start_of = rounded
         ends = rounded + self.seconds[np.arange(len(dag)), self.machine_of]
@@ -152,8 +151,7 @@ class OnMachines(Parts):
         dag, least, count = self.problem.dag, self.seconds.min(axis=1), len(self.machines)
         if count == 1 or len(dag) ** 2 * count > MAX_APART:
             return
-        others = ~np.eye(count, dtype=bool)
-        across = self.transfer[:, others].min(axis=1)
+        across = self.transfer[:, ~np.eye(count, dtype=bool)].min(axis=1)
         tails = self.behind - least
         for graph, behind in ((dag, tails), (dag.reversed(), self.earliest)):
             roots = np.flatnonzero(np.diff(graph.first_in) == 0)

@@ -116,8 +116,7 @@ def on_machines(dag: Dag, rate: float, given: Mapping[str, Any]) -> TaskGraph:
         else f"{NO_MACHINES}: {MACHINES} of speed 1{several} are assumed, "
         f"each linked to each at a rate of {speed}"
     )
-    network = Network(speeds, cores=cores, rate=rate)
-    return TaskGraph(dag, network, assumed=(said,), **fields)
+    return TaskGraph(dag, Network(speeds, cores=cores, rate=rate), assumed=(said,), **fields)
 
 
 READERS = {

@@ -54,8 +54,7 @@ def labelled(text: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
     >>> labelled('digraph { a [label="cc"]; a -> b }')
     ({'a': 'cc', 'b': 'b'}, [('a', 'b')])
     """
-    parser = _Parser(text)
-    nodes, edges = parser.elements()
+    nodes, edges = _Parser(text).elements()
     labels = {name: str(entry[LABEL].value if LABEL in entry else name) for name, entry in nodes}
     return labels, [(a, b) for a, b, _ in edges]
 

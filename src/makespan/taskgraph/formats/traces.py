@@ -192,8 +192,7 @@ def _nextflow(text: str) -> Log:
             begin = _moment(row["submit"], f"{place}.submit")
             end = begin + _span(row["duration"], f"{place}.duration")
             if row.get("start", "") not in MISSING:
-                held = end - _moment(row["start"], f"{place}.start")
-                beside.append(max(0.0, held - seconds))
+                beside.append(max(0.0, end - _moment(row["start"], f"{place}.start") - seconds))
         asked = row.get("cpus", "-")
         cores = 1 if asked in MISSING else int(_number(asked, f"{place}.cpus", CORES))
         read = _bytes(row.get("rchar", "-"), f"{place}.rchar")

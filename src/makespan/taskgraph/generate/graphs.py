@@ -94,8 +94,7 @@ def tree(levels: int, *, children: int = 2, inwards: bool = False, ccr: float = 
     _whole(levels=levels, children=children)
     count = sum(children**level for level in range(levels))
     pairs = [(f"n{(node - 1) // children}", f"n{node}") for node in range(1, count)]
-    edges = [(b, a) for a, b in pairs] if inwards else pairs
-    return _random_weights(edges, ccr, rng, alone="n0")
+    return _random_weights([(b, a) for a, b in pairs] if inwards else pairs, ccr, rng, alone="n0")
 
 
 def gaussian_elimination(order: int, *, ccr: float = 1.0) -> Dag:

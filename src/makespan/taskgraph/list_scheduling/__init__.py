@@ -173,8 +173,7 @@ class AppendSchedule(PartialSchedule):
                 edges = sorted(edges, key=lambda edge: (end[source[edge]], edge))
             start = taken
             for edge in edges:
-                earliest = end[source[edge]]
-                arrival, wait = self._arrival(edge, machine, earliest, held, record=record)
+                arrival, wait = self._arrival(edge, machine, end[source[edge]], held, record=record)
                 start = max(start, arrival)
                 waited += wait
             taken = start

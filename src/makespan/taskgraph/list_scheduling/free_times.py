@@ -50,8 +50,7 @@ class Gaps:
 
     def fits(self, start: float, end: float) -> bool:
         """Whether the time from ``start`` to ``end`` is free."""
-        place = bisect_left(self._end, end)
-        return self._start[place] <= start
+        return self._start[bisect_left(self._end, end)] <= start
 
     def take(self, start: float, end: float) -> Taken:
         """Take the time from ``start`` to ``end``, or split the gap there if that is no time."""

@@ -145,8 +145,7 @@ class Rule:
         """Return what is least for the task that is next, given its value on each machine."""
         best, second = sorted(values)[:2] if len(values) > 1 else (values[0], values[0])
         loss = best - second if second < NEVER else 0.0
-        urgency = (best, -best, loss)[self.chooses]
-        return urgency, -float(self.level[task]), task
+        return (best, -best, loss)[self.chooses], -float(self.level[task]), task
 
 
 def best_pairs(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:

@@ -101,8 +101,7 @@ class _InGroups(Parts):
     ) -> None:
         super().__init__(problem, control, scaling, plan, until)
         self.groups = _groups(problem)
-        first = [group[0] for group in self.groups]
-        durations = problem.durations[:, first]
+        durations = problem.durations[:, [group[0] for group in self.groups]]
         self.seconds = scaling.down(np.minimum(durations, until))
         self.after = transitive_reduction(problem.dag, control)
         if self.after is None:
@@ -127,9 +126,7 @@ class _InGroups(Parts):
 
     def least_end(self, seconds: float) -> int:
         longest = int((self.heads + self.least + self.tails).max(initial=0))
-        if not self.scaling.exact:
-            return longest
-        return max(longest, self.scaling.at_least(seconds))
+        return max(longest, self.scaling.at_least(seconds)) if self.scaling.exact else longest
 
     def _rounded_starts(self, plan: Schedule) -> Integers:
         """Return the starts of the plan's tasks in rounded times, in its order."""

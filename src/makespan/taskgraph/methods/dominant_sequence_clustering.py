@@ -173,8 +173,7 @@ class Search:
                     found, blocked = None, longer
             self._place(task, found)
             self._release(task)
-            moved = found.moved if found else ()
-            yield Examined(task, -key, found is not None, moved, blocked)
+            yield Examined(task, -key, found is not None, found.moved if found else (), blocked)
 
     def _minimised(self, task: int) -> Reduction | None:
         """Return how zeroing incoming edges starts ``task`` earliest; None if none starts it

@@ -192,8 +192,7 @@ def duplication(
             if control.log_steps:
                 _log(problem, control, int(order[plan.placed - 1]), plan.tries())
         copied = plan.schedule(control)
-    timed = plain if plain.earliest else retimed(problem, plain)
-    plans = (plain, timed, copied)
+    plans = (plain, plain if plain.earliest else retimed(problem, plain), copied)
     best = min(plans, key=lambda each: worth(problem, each))
     if best is not plans[-1]:
         control.step("the plan of heft, without copies, is as short: it is kept")

@@ -47,8 +47,7 @@ def hu(problem: TaskGraph, control: Control) -> Solution:
     towards_roots = bool((np.diff(dag.first_out) <= 1).all())
     forest = dag if towards_roots else dag.reversed()
     level = levels(forest, np.ones(len(dag)), np.zeros(len(dag.source)))
-    order = by_level(forest, level)
-    return in_slots(problem, control, forest, order, backwards=not towards_roots)
+    return in_slots(problem, control, forest, by_level(forest, level), backwards=not towards_roots)
 
 
 @register(

@@ -78,8 +78,7 @@ def optimistic_costs(problem: TaskGraph, control: Control) -> Floats | None:
     for last in range(len(dag), 0, -part):
         if control.expired():
             return None
-        numbers = (machines, max(0, last - part), last)
-        costs_to_exit.run(steps, inputs, tables, numbers)
+        costs_to_exit.run(steps, inputs, tables, (machines, max(0, last - part), last))
     return table.reshape(len(dag), machines)
 
 
@@ -185,9 +184,8 @@ def cpop(problem: TaskGraph, control: Control) -> Solution:
     pinned = np.full(len(dag), -1, dtype=np.int64)
     pinned[path] = machine
     order, logged = ready_by_level(dag, through), (through, "path", "")
-    schedule = inserted(problem, control, order, pinned=pinned, logged=logged)
     return Solution(
-        schedule=schedule,
+        schedule=inserted(problem, control, order, pinned=pinned, logged=logged),
         details={
             "critical_path": problem.named(path.tolist()),
             "machine": problem.machines[machine],

@@ -34,11 +34,10 @@ class Ready:
         negated = [(-column).tolist() for column in priority]
         self._key = list(zip(*negated, range(len(dag)), strict=True))
         self._successors = rows_of(dag.first_out, dag.successors)
-        waiting = np.diff(dag.first_in).tolist()
-        self._waiting = waiting
+        self._waiting: list[int] = np.diff(dag.first_in).tolist()
         self._events: list[tuple[float, int]] = []  # ends of tasks; releases, of ~task
         self._queue: list[tuple[float, ...]] = []
-        for task, count in enumerate(waiting):
+        for task, count in enumerate(self._waiting):
             if not count:
                 self._enter(task)
 
@@ -144,8 +143,10 @@ def list_scheduling(
         ready.run_until(task, placed.end)
         if steps.wanted:
             _log(problem, steps, ready.time, queue, values, task, options, placed)
-    details = {"levels": _by_name(problem, values), **steps.details()} if steps.wanted else {}
-    return Solution(schedule=partial.schedule(), details=details)
+    if not steps.wanted:
+        return Solution(schedule=partial.schedule())
+    by_name = dict(zip(problem.dag.names, values.tolist(), strict=True))
+    return Solution(schedule=partial.schedule(), details={"levels": by_name, **steps.details()})
 
 
 def _next(partial: AppendSchedule, ready: Ready, machines: range) -> tuple[int, list[int]]:
@@ -195,10 +196,6 @@ def _choice(machine: Choice) -> Callable[[TaskGraph, int, dict[int, float]], int
         return lambda _problem, _task, ends: min(ends)
     hint = did_you_mean(machine, CHOICES)
     raise MethodError(f"machine: there is no rule {machine!r}{hint}")
-
-
-def _by_name(problem: TaskGraph, values: Floats) -> dict[str, float]:
-    return dict(zip(problem.dag.names, values.tolist(), strict=True))
 
 
 def _log(

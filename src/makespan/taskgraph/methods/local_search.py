@@ -51,8 +51,7 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
         schedule = heft(problem, control).schedule
         assert schedule is not None
         if problem.transfers_wait:  # plans of HEFT may take many times as long as one machine alone
-            alone = on_one_machine(problem)
-            schedule = min(schedule, alone, key=lambda plan: worth(problem, plan))
+            schedule = min(schedule, on_one_machine(problem), key=lambda plan: worth(problem, plan))
     if problem.duplication and np.count_nonzero(schedule.kind == Activity.COMPUTE) > len(
         problem.dag
     ):
@@ -60,8 +59,7 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     least = max(bound.value for bound in bounds(problem))
     if problem.objective == "price":
         least = least_price(problem)
-    met = worth(problem, schedule)[:2] <= (0.0, least)
-    if met or control.expired():
+    if worth(problem, schedule)[:2] <= (0.0, least) or control.expired():
         lower = least if problem.objective == "makespan" else None
         return Solution(schedule=schedule, lower_bound=lower)
     if moves is None and _too_large(problem):

@@ -154,8 +154,7 @@ def pareto(problem: TaskGraph, control: Control) -> Solution:
             if violation(problem, plan) == 0.0:
                 points = _front([*points, _priced(problem, plan)])
         method = find_method("taskgraph", "cp-sat")
-        exact = applicability(method, one).applies and within_reach(method, one)
-        if exact:
+        if applicability(method, one).applies and within_reach(method, one):
             unknown, why = _searched(problem, control, method.run, points)
             points = _front(points)
             if why is not None:

@@ -125,8 +125,7 @@ def works_of(values: list[Any], mistakes: Mistakes) -> tuple[Floats, Integers, F
         else:
             amount = mistakes.number(f"tasks[{index}].work", value, WORK)
             work[index] = 0.0 if isnan(amount) else amount
-    widths = {len(row) for row in rows}
-    if len(widths) > 1:
+    if len({len(row) for row in rows}) > 1:
         for task, row in zip(own, rows, strict=True):
             if len(row) != len(rows[0]):
                 mistakes.add(

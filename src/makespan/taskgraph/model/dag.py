@@ -115,8 +115,7 @@ class Dag:
         self.deadline: Floats = kept.deadline
         before = len(mistakes.found)
         mistakes.column("tasks[{}].cores".format, columns.cores, CORES)
-        sound = len(mistakes.found) == before
-        cores = columns.cores if sound else np.ones(len(columns.cores))
+        cores = columns.cores if len(mistakes.found) == before else np.ones(len(columns.cores))
         self.cores: Integers = frozen(cores.astype(np.int64))
         self._numbers = range(len(columns.source))
 
@@ -333,8 +332,7 @@ class Dag:
             mistakes.add(f"edges[{numbers[edge]}]", f"goes from {name!r} to itself")
         pairs = self.source * max(len(self), 1) + self.target
         by_pair = np.argsort(pairs, kind="stable")
-        again = np.flatnonzero(np.diff(pairs[by_pair]) == 0)
-        for index in again[:20].tolist():
+        for index in np.flatnonzero(np.diff(pairs[by_pair]) == 0)[:20].tolist():
             first, second = int(by_pair[index]), int(by_pair[index + 1])
             ends = f"{names[int(self.source[first])]!r} to {names[int(self.target[first])]!r}"
             place = f"edges[{numbers[second]}]"

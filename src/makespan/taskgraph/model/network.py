@@ -126,8 +126,7 @@ class Network(Interconnect):
     @cached_property
     def routing(self) -> Routing:
         """Routes between all nodes and what they cost."""
-        count = len(self.nodes)
-        setup = np.zeros(count)
+        setup = np.zeros(len(self.nodes))
         setup[: len(self)] = self.message_setup
         delay = np.zeros((len(self), len(self)))
         position = index_by_name(self.names)
@@ -200,8 +199,7 @@ def _cores(values: ArrayLike, count: int, mistakes: Mistakes) -> Integers:
     column = _column("cores", values, count, mistakes)
     before = len(mistakes.found)
     mistakes.column("network.machines[{}].cores".format, column, CORES)
-    sound = len(mistakes.found) == before
-    return frozen((column if sound else np.ones(count)).astype(np.int64))
+    return frozen((column if len(mistakes.found) == before else np.ones(count)).astype(np.int64))
 
 
 def _numbers(network: Network, mistakes: Mistakes) -> None:

@@ -60,9 +60,8 @@ def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
     ]
     for row in _later_copies(problem, schedule):
         labels[row] += COPY
-    machines = (Row(name, tuple(lanes[index])) for index, name in enumerate(problem.machines))
     return Picture(
-        rows=tuple(machines),
+        rows=tuple(Row(name, tuple(lanes[index])) for index, name in enumerate(problem.machines)),
         bars=Bars.concatenate(parts),
         labels=tuple(labels),
         groups=_of_activities(charted(problem), schedule),

@@ -40,15 +40,10 @@ def graph(
     names = without_hashes(dag.names)
     size, added = dag.size, np.empty((0, 2), dtype=np.int64)
     if schedule is None:
+        columns = dag.work, dag.release, dag.deadline, dag.cores
         notes = [
-            f"{brief(work)}{_limits(release, deadline, cores)}"
-            for work, release, deadline, cores in zip(
-                dag.work.tolist(),
-                dag.release.tolist(),
-                dag.deadline.tolist(),
-                dag.cores.tolist(),
-                strict=True,
-            )
+            f"{brief(work)}{_limits(*limits)}"
+            for work, *limits in zip(*(each.tolist() for each in columns), strict=True)
         ]
         path, bold_word = longest_path(problem), "longest path"
     else:
@@ -119,8 +114,7 @@ def _added(problem: TaskGraph, schedule: Schedule, rows: Integers, path: list[in
             pairs[last[1], task] = None
         cores.setdefault(here, []).extend([(end, task)] * held)
     pairs |= dict.fromkeys(pairwise(path))
-    new = [pair for pair in pairs if pair not in known]
-    return np.array(new, dtype=np.int64).reshape(-1, 2)
+    return np.array([pair for pair in pairs if pair not in known], dtype=np.int64).reshape(-1, 2)
 
 
 def _follows(path: list[int], source: Integers, target: Integers, count: int) -> Flags:
@@ -158,22 +152,20 @@ def platform(problem: TaskGraph, schedule: Schedule | None = None, **_: Any) -> 
     title = f"network: {len(network):,} machines, {network.topology}"
     if count > MOST_SHOWN:
         return _summary(network, title)
-    if schedule is not None:
-        schedule = schedule.renamed(problem.machines)
-    notes = _speeds(network) if schedule is None else _shares(problem, schedule)
+    notes = _speeds(network)
     carried = None
     if schedule is not None:
+        schedule = schedule.renamed(problem.machines)
+        notes = _shares(problem, schedule)
         rows, carried = schedule.rows_of(Activity.TRANSFER), np.zeros((count, count))
-        ends = schedule.machine[rows], schedule.peer[rows]
-        np.add.at(carried, ends, schedule.amount[rows])
+        np.add.at(carried, (schedule.machine[rows], schedule.peer[rows]), schedule.amount[rows])
     return network_diagram(network, title, notes, carried, _routes(network))
 
 
 def _speeds(network: Network) -> list[str]:
-    machines = zip(network.speed.tolist(), network.cores.tolist(), strict=True)
     own = [
         f"speed {short(speed)}" + (f", {cores} cores" if cores > 1 else "")
-        for speed, cores in machines
+        for speed, cores in zip(network.speed.tolist(), network.cores.tolist(), strict=True)
     ]
     return [*own, *["router"] * len(network.routers)]
 

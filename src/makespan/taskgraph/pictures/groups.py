@@ -45,12 +45,11 @@ def groups(
     if by == "level":
         return levels_of(problem)
     if by == "path":
-        on = np.zeros(len(problem.dag), dtype=bool)
-        on[longest_path(problem) if schedule is None else dominant_sequence(problem, schedule)] = (
-            True
-        )
+        on = np.zeros(len(problem.dag), dtype=np.int64)
+        path = longest_path(problem) if schedule is None else dominant_sequence(problem, schedule)
+        on[path] = 1
         names = ("other tasks", "longest path" if schedule is None else "dominant sequence")
-        return Groups(on.astype(np.int64), names, ordered=True)
+        return Groups(on, names, ordered=True)
     if by == "machine" and schedule is not None:
         return _machines(problem, schedule)
     if by == "cluster" and "clusters" in details:
@@ -103,8 +102,7 @@ def _clusters(problem: TaskGraph, clusters: Any) -> Groups:
 def longest_path(problem: TaskGraph) -> list[int]:
     """Return the tasks of the longest path of the graph, every task on a machine of its own."""
     dag = problem.dag
-    found = clustering_of(dag, *weights(problem), range(len(dag)))
-    return list(found.dominant_sequence)
+    return list(clustering_of(dag, *weights(problem), range(len(dag))).dominant_sequence)
 
 
 def dominant_sequence(problem: TaskGraph, schedule: Schedule) -> list[int]:

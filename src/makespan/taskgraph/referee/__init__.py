@@ -48,8 +48,7 @@ def _unreadable(problem: TaskGraph, schedule: Schedule) -> Iterator[Violation]:
         yield broken("item", text, (row,))
     for row in np.flatnonzero(transfers & (schedule.peer < 0)).tolist():
         yield broken("item", f"transfer {row} names no receiver", (row,))
-    routers = computes & (schedule.machine >= len(problem.network))
-    for row in np.flatnonzero(routers).tolist():
+    for row in np.flatnonzero(computes & (schedule.machine >= len(problem.network))).tolist():
         name = problem.machines[int(schedule.machine[row])]
         yield broken("router", f"{name} is a router; it executes nothing", (row,))
     count = _copy_counts if problem.duplication else _task_counts
@@ -115,16 +114,13 @@ class Plan(Rows):
         """Yield the edges whose rows are not the hops of their route."""
         problem, schedule = self.problem, self.schedule
         routing = problem.network.routing
-        every = np.arange(len(problem.dag.source))
-        needed = problem.needs_rows(every, self.origin, self.goal)
+        needed = problem.needs_rows(np.arange(len(problem.dag.source)), self.origin, self.goal)
         due = routing.hops[self.origin, self.goal]
         wrong = np.where(needed, self.count != due, (self.count != 0) & (self.count != due))
         tail, head = schedule.machine[self.hops], schedule.peer[self.hops]
-        goal = self.goal[self.edge]
-        leaps = head != routing.following[tail, goal]
+        leaps = head != routing.following[tail, self.goal[self.edge]]
         begins = np.concatenate([[True], self.edge[1:] != self.edge[:-1]])[: len(self.edge)]
-        expected = np.where(begins, self.origin[self.edge], np.roll(head, 1))
-        leaps |= tail != expected
+        leaps |= tail != np.where(begins, self.origin[self.edge], np.roll(head, 1))
         np.logical_or.at(wrong, self.edge[leaps], True)
         for edge in np.flatnonzero(wrong).tolist():
             rows = self.hops[self.first[edge] : self.first[edge] + self.count[edge]]
@@ -184,8 +180,7 @@ class Plan(Rows):
         """Return when machines take their tasks: with the first transfer for it, if blocking."""
         taken = self.start.copy()
         if self.problem.is_blocking and len(self.hops):
-            target = self.problem.dag.target[self.edge]
-            np.minimum.at(taken, target, self.schedule.start[self.hops])
+            np.minimum.at(taken, self.problem.dag.target[self.edge], self.schedule.start[self.hops])
         return taken
 
     def _blocking(self) -> Iterator[Violation]:
@@ -312,8 +307,7 @@ class Copies(Rows):
         """Yield transfers that leave before the copy on their machine has ended."""
         copy = self._copy_on(self.problem.dag.source[self.edge], self.sender)
         start = self.schedule.start[self.hops]
-        late = self.end[copy] - start
-        for index in np.flatnonzero(late > self.tolerance).tolist():
+        for index in np.flatnonzero(self.end[copy] - start > self.tolerance).tolist():
             source = self._task(self.task[copy[index]])
             text = f"{self._activity(self.hops[index])} leaves before {source} has ended there"
             rows, times = (

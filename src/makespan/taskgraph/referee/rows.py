@@ -164,8 +164,7 @@ class Rows(ABC):
                 f"{self._node(self.machine[first])} has {self._task(self.task[first])} and "
                 f"{self._task(self.task[second])} at the same time"
             )
-            times = taken[second], self.end[first]
-            yield broken("cores", text, self.row[[first, second]], times)
+            yield broken("cores", text, self.row[[first, second]], (taken[second], self.end[first]))
         for machine in np.flatnonzero(cores > 1).tolist():
             tasks = np.flatnonzero((self.machine == machine) & (self.end > taken))
             tasks = tasks[np.argsort(taken[tasks], kind="stable")]
