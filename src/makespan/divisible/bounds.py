@@ -244,7 +244,6 @@ def _ranked(worth: Floats, paid: Floats, wait: Floats) -> Floats:
     most[:, 0] = 0.0
     for place in range(count):
         gain = paid[:, place, np.newaxis] - worth[:, place, np.newaxis] * wait[: place + 1]
-        used = most[:, : place + 1] + gain
-        np.maximum(most[:, 1 : place + 2], used, out=most[:, 1 : place + 2])
+        np.maximum(most[:, 1 : place + 2], most[:, : place + 1] + gain, out=most[:, 1 : place + 2])
     result: Floats = most.max(axis=1)
     return result

@@ -56,19 +56,25 @@ def generate(
     [10.0, 10.0, 10.0]
     """
     _check_options(locals())
-    spread = _Spread(rng, heterogeneity)
-    compute = ratio * spread.drawn(workers + (topology == "tree"))
+    half = 0.5 * float(np.log(heterogeneity))
+
+    def drawn(count: int) -> Floats:
+        """Draw factors around 1 whose extremes differ by ``heterogeneity`` at most."""
+        factors: Floats = np.exp(rng.uniform(-half, half, count))
+        return factors
+
+    compute = ratio * drawn(workers + (topology == "tree"))
     if topology == "sources":
-        alone = ratio * spread.drawn(sources) if master_computes else np.full(sources, np.inf)
-        send = spread.drawn(sources * workers)
-        fixed = latency * load / workers * spread.drawn(len(send))
+        alone = ratio * drawn(sources) if master_computes else np.full(sources, np.inf)
+        send = drawn(sources * workers)
+        fixed = latency * load / workers * drawn(len(send))
         return _of_sources(load / sources, send, fixed, compute, alone)
-    send = spread.drawn(1 if topology == "bus" else len(compute))
-    fixed = latency * load / workers * spread.drawn(len(send)) if latency else np.zeros(len(send))
+    send = drawn(1 if topology == "bus" else len(compute))
+    fixed = latency * load / workers * drawn(len(send)) if latency else np.zeros(len(send))
     if topology == "tree":
         columns = {"compute_per_unit": compute, "send_per_unit": send, "send_fixed": fixed}
         return _tree(rng, columns, load, children, root_computes=master_computes)
-    own = ratio * float(spread.drawn(1)[0]) if master_computes else None
+    own = ratio * float(drawn(1)[0]) if master_computes else None
     size = load / workers / 2
     beyond = [((size, slowdown * cost),) for cost in compute.tolist()] if slowdown > 1 else None
     some = 0 if topology == "bus" else slice(None)
@@ -91,18 +97,6 @@ def _check_options(given: dict[str, Any]) -> None:
         mistakes.add("slowdown", f"{ON[topology]} all units cost alike; leave it out")
     mistakes.flag("master_computes", given["master_computes"])
     mistakes.raise_if_any()
-
-
-class _Spread:
-    """Draws factors around 1 whose extremes differ by ``heterogeneity`` at most."""
-
-    def __init__(self, rng: np.random.Generator, heterogeneity: float) -> None:
-        self._rng = rng
-        self._half = 0.5 * float(np.log(heterogeneity))
-
-    def drawn(self, count: int) -> Floats:
-        factors: Floats = np.exp(self._rng.uniform(-self._half, self._half, count))
-        return factors
 
 
 def _of_sources(

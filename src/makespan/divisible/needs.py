@@ -19,8 +19,7 @@ def is_given(*names: str) -> Unmet:
 
     def unmet(problem: DivisibleLoad) -> str | None:
         for name in names:
-            value = getattr(problem, name)
-            if value is not None:
+            if getattr(problem, name) is not None:
                 return f"{name} is given"
         return None
 
@@ -182,8 +181,7 @@ def _free_machine(problem: DivisibleLoad) -> str | None:
     free = np.flatnonzero(star.send_per_unit + star.compute_per_unit == 0)
     if len(free):
         return f"platform.workers[{free[0]}] has no cost per unit"
-    computes = getattr(star.master, "compute", None) is not None
-    if computes and star.master_cost.per_unit == 0:
+    if getattr(star.master, "compute", None) is not None and star.master_cost.per_unit == 0:
         return "platform.master.compute.per_unit is 0"
     return None
 

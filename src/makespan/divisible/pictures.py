@@ -85,8 +85,7 @@ def of_sources(problem: DivisibleLoad, platform: Sources, schedule: Schedule | N
     above = np.arange(min(count, MOST_SOURCES))
     below = np.arange(min(len(platform), MOST_SERVED))
     shown = np.concatenate([above, below + count])
-    linked = np.isfinite(platform.send_per_unit[: len(above), : len(below)])
-    source, worker = np.nonzero(linked)
+    source, worker = np.nonzero(np.isfinite(platform.send_per_unit[: len(above), : len(below)]))
     used = None
     if schedule is None:
         links = zip(source.tolist(), worker.tolist(), strict=True)

@@ -147,8 +147,7 @@ class Policy:
         """Return the chunks of the nominal run in the order of sending."""
         most, workers = self.most_chunks, len(self.problem.star)
         worker, amount = np.zeros(most, dtype=np.int64), np.zeros(most)
-        run = serve.at(most * workers)
-        count, _ = run(*self._fixed(), np.ones((2, 1, 1)), worker, amount)
+        count, _ = serve.at(most * workers)(*self._fixed(), np.ones((2, 1, 1)), worker, amount)
         return Plan.of(worker[:count], amount[:count])
 
     def makespans(
@@ -164,8 +163,7 @@ class Policy:
         shape = (*errors.shape[:2], most) if noise.per == "activity" else (2, workers, 1)
         found = np.empty(repetitions)
         for repetition in range(repetitions):
-            factors = noise.drawn(generator, shape, errors)
-            found[repetition] = run(*fixed, factors, *room)[1]
+            found[repetition] = run(*fixed, noise.drawn(generator, shape, errors), *room)[1]
         return found, float(nominal[1])
 
     def _fixed(self) -> tuple[Any, ...]:
@@ -261,8 +259,7 @@ def _simulation(make: Callable[..., Policy]) -> Callable[..., tuple[Floats, floa
     def simulated(
         problem: DivisibleLoad, noise: Noise, repetitions: int, generator: np.random.Generator
     ) -> tuple[Floats, float]:
-        error = float(_errors(problem, noise)[1].mean())
-        options = {"error": error} if make is rumr else {}
+        options = {"error": float(_errors(problem, noise)[1].mean())} if make is rumr else {}
         return make(problem, **options).makespans(noise, repetitions, generator)
 
     return simulated

@@ -219,7 +219,7 @@ def _steps(
             continue
         for cost, term in COSTS.items():
             if _is_there(problem, base, cost, worker):
-                value = float(getattr(problem.star, _column(cost))[worker])
+                value = float(getattr(problem.star, cost.replace(".", "_"))[worker])
                 yield name, cost, value, scales[cost], (term, (worker,))
         for level, pair in enumerate(problem.star.beyond.of_worker(worker)):
             cost, at = f"compute.beyond[{level}]", (level, worker)
@@ -249,15 +249,6 @@ def _is_there(problem: DivisibleLoad, base: Terms, cost: str, worker: int) -> bo
     if cost in ("memory", "deadline"):
         return bool(np.isfinite(getattr(base, cost)[worker]))
     return True
-
-
-def _column(cost: str) -> str:
-    """Return the column of a star that holds a cost.
-
-    >>> _column("send.per_unit"), _column("release")
-    ('send_per_unit', 'release')
-    """
-    return cost.replace(".", "_")
 
 
 Entry = tuple[str, str, str, tuple[int, ...], float]

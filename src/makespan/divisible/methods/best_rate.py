@@ -157,8 +157,7 @@ def _steady_loads(problem: DivisibleLoad) -> Floats:
     total = float(rates.sum())
     if problem.master_computes and own.per_unit > 0:
         total += 1.0 / own.per_unit
-    seconds = quick_bound(problem)
-    return rates * max(seconds, problem.total / total if total > 0 else 0.0)
+    return rates * max(quick_bound(problem), problem.total / total if total > 0 else 0.0)
 
 
 def _interleaved(chunks: Integers, order: Integers) -> Integers:
@@ -166,6 +165,4 @@ def _interleaved(chunks: Integers, order: Integers) -> Integers:
     index, number = repeated(chunks[order])
     worker = order[index]
     due = (number + 0.5) / chunks[worker]
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return worker[np.lexsort((place[worker], due))]
+    return worker[np.lexsort((index, due))]

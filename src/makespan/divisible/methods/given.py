@@ -206,8 +206,7 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     schedule = timed(problem, sized.plan)
     optimal = sized.optimal and schedule.makespan <= sized.makespan * (1 + WITHIN)
     optimal = optimal and not _may_be_left_waiting(problem, schedule.makespan)
-    solution = Solution(schedule=schedule, optimal=optimal)
-    return with_deadline(problem, solution)
+    return with_deadline(problem, Solution(schedule=schedule, optimal=optimal))
 
 
 def _may_be_left_waiting(problem: DivisibleLoad, time: float | None) -> bool:

@@ -1,6 +1,7 @@
 """Workers behind links of their own."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,15 +91,13 @@ def independent_links(problem: DivisibleLoad, control: Control) -> Solution:
         return Solution(schedule=timed(problem, Plan.of([], [])), optimal=True)
     few, uplink = _limits(problem)
     if uplink is not None:
-        return with_deadline(
-            problem, Solution(schedule=_under_uplink(problem, uplink, few, control))
-        )
-    if few is not None:
+        schedule = _under_uplink(problem, uplink, few, control)
+    elif few is not None:
         schedule = timed(problem, _few_at_a_time(problem, few, control))
-        return with_deadline(problem, Solution(schedule=schedule))
-    plan = _each_alone(problem, control)
-    solution = Solution(schedule=timed(problem, plan), optimal=problem.rounds == 1)
-    return with_deadline(problem, solution)
+    else:
+        schedule = timed(problem, _each_alone(problem, control))
+    proved = uplink is None and few is None and problem.rounds == 1
+    return with_deadline(problem, Solution(schedule=schedule, optimal=proved))
 
 
 def _total(problem: DivisibleLoad, loads: Loads, end: float) -> float:
@@ -186,12 +185,7 @@ def _few_at_a_time(problem: DivisibleLoad, few: int, control: Control) -> Plan:
     order = star.by_send_cost
     port = np.empty(len(star), dtype=np.int64)
     port[order] = np.arange(len(star)) % few
-
-    served = InTurn(star, order)
-
-    def loads(end: float) -> Floats:
-        return served.loads(end, port)
-
+    loads = partial(InTurn(star, order).loads, port=port)
     best = _end_of(problem, loads)
     for _ in range(PASSES):
         before = best

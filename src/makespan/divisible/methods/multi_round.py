@@ -105,8 +105,7 @@ def _solution(problem: DivisibleLoad, sized: Sized | None, notes: tuple[str, ...
         note = "the recursion has no plan without a negative chunk"
         return Solution(schedule=None, notes=(note,))
     schedule = timed(problem, sized.plan.without_empty())
-    solution = Solution(schedule=schedule, notes=notes)
-    return with_deadline(problem, solution)
+    return with_deadline(problem, Solution(schedule=schedule, notes=notes))
 
 
 MAX_CHUNKS_TO_PROGRAMME = 1_500
@@ -157,14 +156,12 @@ def _searched(problem: DivisibleLoad, control: Control, effort: float) -> Sized 
     if not problem.master_computes:
         return found
     plan = Plan.of([], [], master=problem.total)
-    end = problem.star.master_cost.of(problem.total)
-    alone = Sized(plan=plan, makespan=end, optimal=False)
+    alone = Sized(plan=plan, makespan=problem.star.master_cost.of(problem.total), optimal=False)
     found = alone if found is None or alone.makespan <= found.makespan else found
     idle = with_idle_master(problem)
     if quick_bound(idle) > problem.star.master_cost.fixed:
         return found
-    other = _sized(idle, control, effort)
-    both = [each for each in (found, other) if each is not None]
+    both = [each for each in (found, _sized(idle, control, effort)) if each is not None]
     return min(both, key=lambda each: each.makespan, default=None)
 
 

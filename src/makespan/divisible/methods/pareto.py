@@ -114,12 +114,11 @@ class _FrontSearch:
     def solution(self) -> Solution:
         """Return the front of what was found."""
         points, unknown = _front(self.found), self._unknown()
-        goal = Objective(name="price", value=points[0].price) if unknown else None
         return Solution(
             schedule=points[0].plan,
             optimal=not unknown,
             stopped=bool(unknown),
-            objective=goal,
+            objective=Objective(name="price", value=points[0].price) if unknown else None,
             notes=(front_in_words([each[:2] for each in points], "price", unknown),),
             details={
                 "front": [_entry(self.problem, point) for point in points],

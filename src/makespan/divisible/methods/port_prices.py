@@ -166,8 +166,7 @@ class _PriceSearch:
         if not np.isfinite(self.end):
             return
         if count > 2 * SAMPLE:
-            every = count // SAMPLE
-            some = self.problem.star.by_send_cost[::every]
+            some = self.problem.star.by_send_cost[:: count // SAMPLE]
             relaxation = replace(self.everyone, workers=some, weight=count / len(some))
             prices, at = self._first_prices(relaxation, prices, at)
             self._enter(served(self.problem, self.everyone.at(at, prices).start))

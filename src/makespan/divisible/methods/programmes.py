@@ -111,9 +111,8 @@ def _solution(built: SlotProgramme, answer: Answer, plan: Plan) -> Solution:
     if problem.use == "any":
         plan = plan.without_empty()
     schedule = timed(problem, plan)
-    if any(
-        True for _ in violations(problem, schedule)
-    ):  # HiGHS keeps limits by its tolerance, not by ours
+    # HiGHS keeps limits by its tolerance, not by ours
+    if any(True for _ in violations(problem, schedule)):
         bound = None if problem.load is None else answer.bound * built.second
         return Solution(schedule=None, lower_bound=bound)
     if problem.load is None:

@@ -194,11 +194,9 @@ class SequenceSearch:
     def sized(self, send: Send) -> Solution | None:
         """Return the best plan of one sequence, None where there is none."""
         found = self._try(send)
-        return (
-            None
-            if found is None
-            else enforce_limits(self.problem, self._solution(found, False, False))
-        )
+        if found is None:
+            return None
+        return enforce_limits(self.problem, self._solution(found, False, False))
 
     def _all_cases(self) -> list[_SequenceCase] | None:
         """Return all cases where they are few and leave nothing out that could be better.
@@ -265,8 +263,7 @@ class SequenceSearch:
         That ends where it gains next to nothing and no deadline is missed.
         """
         whole = next(self.allowed.starts(self._orders()), ())
-        once = whole if self.best is None else self.best.case.send
-        bases = [once, whole]
+        bases = [whole if self.best is None else self.best.case.send, whole]
         if np.isfinite(self.terms.memory).any():  # one worker may have to be served often
             bases += [(worker,) for worker in self.allowed.able[:FEW]]
         for base in dict.fromkeys(bases):

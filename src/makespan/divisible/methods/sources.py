@@ -170,8 +170,7 @@ def source_search(problem: DivisibleLoad, control: Control) -> Solution:
     if plan is None:
         return Solution(schedule=None, stopped=True)
     search.try_plan(plan)
-    left = control.remaining
-    with control.reserving(0.0 if left is None else PROVING * left):
+    with control.reserving(PROVING * (control.remaining or 0.0)):
         search.improve()
     best = search.plan or plan
     answer, scaled = _proof_of(problem, best.makespan, control)
@@ -193,8 +192,7 @@ def _proof_of(
     sums = Sums(problem, horizon=horizon)
     answer = sums.solve(control)
     if links <= MAX_WHOLE and answer.verdict is Verdict.OPTIMAL:
-        whole = Sums(problem, horizon=horizon, relaxed=sums)
-        better = whole.programme.solve(control)
+        better = Sums(problem, horizon=horizon, relaxed=sums).programme.solve(control)
         if better.bound > answer.bound:
             answer = better
     return answer, sums.scaled

@@ -35,8 +35,7 @@ from makespan.divisible.trees.programme import TreeProgramme
 )
 def tree(problem: DivisibleLoad, control: Control) -> Solution:
     """Equivalent processors bottom up; children by non-decreasing link cost, all end together."""
-    platform = problem.tree
-    rate, share = equivalent_tree(platform)
+    rate, share = equivalent_tree(problem.tree)
     if rate == 0.0 and problem.load:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
     load = problem.latest * rate if problem.load is None else problem.load
@@ -127,8 +126,7 @@ def _by_the_deadline(problem: DivisibleLoad, tree: Tree, control: Control) -> So
         else:
             high = most = load
     if high >= LARGEST:
-        note = "a node does any load by the deadline: no maximum"
-        return Solution(schedule=None, notes=(note,))
+        return Solution(schedule=None, notes=("a node does any load by the deadline: no maximum",))
     bound = spread_tree(tree, limit, np.inf)[0]
     if _has_time(tree, limit, control):
         bound = min(bound, float(most_by(tree, limit)[-1]))

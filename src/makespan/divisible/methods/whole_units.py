@@ -75,8 +75,7 @@ def end_of_units(costs: AffineCosts, order: Integers, loads: Integers) -> float:
     sends = np.where(used, costs.send_fixed[order] + costs.send[order] * amount, 0.0)
     works = np.where(used, costs.compute_fixed[order] + costs.compute[order] * amount, 0.0)
     end = float((np.cumsum(sends) + works)[used].max(initial=0.0))
-    own = costs.own.of(float(loads[-1])) if costs.own is not None else 0.0
-    return max(end, own)
+    return max(end, costs.own.of(float(loads[-1])) if costs.own is not None else 0.0)
 
 
 def rounded(costs: AffineCosts, order: Integers, loads: Floats, units: int) -> Integers:
@@ -179,8 +178,7 @@ def whole_units(problem: DivisibleLoad, control: Control) -> Solution:
     own_time = costs.own is not None and costs.own.per_unit == 0
     exact = problem.order is not None or count <= MAX_ORDERED
     orders = _orders(problem, exact=exact)
-    work = len(orders) * count * float(units) ** 2
-    if work <= MAX_WORK and not own_time:
+    if len(orders) * count * float(units) ** 2 <= MAX_WORK and not own_time:
         found = _by_programme(costs, orders, units, control)
         proved = exact and found is not None and not control.expired()
     else:

@@ -109,11 +109,8 @@ class Columns:
         return f"platform.{self.ENTRIES}[{{}}].{column.replace('_', '.', 1)}".format
 
     def _cost(self, of: str, index: int | tuple[int, int]) -> Affine:
-        fixed, per_unit = (
-            getattr(self, f"{of}_fixed")[index],
-            getattr(self, f"{of}_per_unit")[index],
-        )
-        return Affine(float(fixed), float(per_unit))
+        fixed, per_unit = getattr(self, f"{of}_fixed"), getattr(self, f"{of}_per_unit")
+        return Affine(float(fixed[index]), float(per_unit[index]))
 
     def __len__(self) -> int:
         return len(self.names)

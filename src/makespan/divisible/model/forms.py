@@ -124,8 +124,7 @@ def entry_of(machine: Any, always: tuple[str, ...], without: tuple[str, ...] = (
     for field in fields(machine):
         value = getattr(machine, field.name)
         if field.name in always or (value != field.default and field.name not in without):
-            name = field.name.rstrip("_")
-            data[name] = cost_entry(value) if isinstance(value, Affine) else value
+            data[field.name.rstrip("_")] = cost_entry(value) if isinstance(value, Affine) else value
     return data
 
 
@@ -423,8 +422,7 @@ def _star_entry(star: Star) -> dict[str, Any]:
 def _columns_entry(star: Star, bus: bool) -> dict[str, Any]:
     """Return the columns: one that says how many workers there are, and what isn't default."""
     data: dict[str, Any] = {}
-    first = 0 if star.master == "choose" else 1
-    if star.names != Numbered("P", len(star), first=first):
+    if star.names != Numbered("P", len(star), first=0 if star.master == "choose" else 1):
         data["names"] = list(star.names)
     for name in NUMBERS:
         column = getattr(star, name)

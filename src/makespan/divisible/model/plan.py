@@ -89,10 +89,10 @@ class Plan:
         if transfers is not None:
             new = np.arange(len(self), len(self) + len(left_out))
             transfers = np.concatenate([new, transfers, -1 - new])
-        return Plan(
+        return replace(
+            self,
             worker=np.concatenate([self.worker, left_out]),
             amount=np.concatenate([self.amount, np.zeros(len(left_out))]),
-            master=self.master,
             transfers=transfers,
         )
 
@@ -108,11 +108,8 @@ class Plan:
             number = np.cumsum(kept) - 1
             chunk, returned = chunk[kept[chunk]], (transfers < 0)[kept[chunk]]
             transfers = np.where(returned, -1 - number[chunk], number[chunk])
-        return Plan(
-            worker=self.worker[kept],
-            amount=self.amount[kept],
-            master=self.master,
-            transfers=transfers,
+        return replace(
+            self, worker=self.worker[kept], amount=self.amount[kept], transfers=transfers
         )
 
 

@@ -226,8 +226,7 @@ class Star(Columns):
         return Star.from_arrays(names=self.names, master=master_, **{**kept, **columns})
 
     def __eq__(self, other: object) -> bool:
-        same = super().__eq__(other)
-        return same and isinstance(other, Star) and self.beyond == other.beyond
+        return super().__eq__(other) and isinstance(other, Star) and self.beyond == other.beyond
 
     __hash__ = None
 

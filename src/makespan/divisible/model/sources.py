@@ -144,8 +144,7 @@ class Sources(Columns):
                     self._mistakes.add(f"platform.workers[{index}].{name}", text)
 
     def _entries(self, part: str, values: Sequence[Any], rule: Rule) -> Floats:
-        place = f"platform.sources[{{}}].{part}".format
-        return _frozen(self._mistakes.column(place, values, rule))
+        return _frozen(self._mistakes.column(f"platform.sources[{{}}].{part}".format, values, rule))
 
     def _shares(self, loads: Sequence[Any]) -> Floats | None:
         """Return the loads of the sources, None where all hold the same."""

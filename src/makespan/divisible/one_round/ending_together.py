@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -54,12 +54,12 @@ class AffineCosts:
 
     def some(self, workers: Integers) -> AffineCosts:
         """Return the costs of some workers, in this order, and of the master."""
-        return AffineCosts(
+        return replace(
+            self,
             send_fixed=self.send_fixed[workers],
             send=self.send[workers],
             compute_fixed=self.compute_fixed[workers],
             compute=self.compute[workers],
-            own=self.own,
         )
 
     def own_load(self, end: float) -> float:
@@ -161,8 +161,7 @@ def _end(costs: AffineCosts, slope: float, offset: float, load: float) -> float:
 def plan_of(costs: AffineCosts, sequence: list[int], end: float) -> Plan:
     """Return the plan in which the workers of ``sequence`` and the master end together."""
     slope, offset = lines(costs, sequence)
-    amount = np.maximum(0.0, slope * end - offset)
-    plan = Plan.of(sequence, amount, master=costs.own_load(end))
+    plan = Plan.of(sequence, np.maximum(0.0, slope * end - offset), master=costs.own_load(end))
     return plan.without_empty() if plan.total > 0.0 else plan
 
 

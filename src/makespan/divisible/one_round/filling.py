@@ -285,8 +285,7 @@ def _reserved(count: int, columns: dict[str, Floats]) -> Floats:
     rows[0] = np.maximum(0.0, longest(send + back, compute))
     rows[1] = np.maximum(0.0, longest(back, wide["release"] + compute))
     rows[2] = -longest(send, compute - wide["deadline"])
-    fee = wide["price_fixed"]
-    rows[3] = np.append(np.cumsum(fee[::-1])[::-1][1:], 0.0)
+    rows[3] = np.append(np.cumsum(wide["price_fixed"][::-1])[::-1][1:], 0.0)
     return rows
 
 

@@ -115,8 +115,7 @@ class Relaxation:
 
     def excludes(self, end: float, prices: Prices) -> bool:
         """Whether the prices show that no plan ends by ``end``, beyond what rounding may do."""
-        load = self.problem.total
-        return self.at_most(end, prices, self.at(end, prices)) < load
+        return self.at_most(end, prices, self.at(end, prices)) < self.problem.total
 
     def at_most(self, end: float, prices: Prices, priced: Priced) -> float:
         """Return a load that no plan exceeds by ``end``, with what rounding may do."""

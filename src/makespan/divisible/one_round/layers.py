@@ -244,8 +244,7 @@ class Layers:
             numbers[FIRST] = stop = int(numbers[COUNT])
             table = np.full(max(1021, 8 * (stop - int(numbers[NEXT])) + 1), -1, dtype=np.int64)
             self._layer(remainder, horizon, states, table, numbers, goal, stop)
-            upper = states.columns["upper"]
-            lost = max(lost, upper[numbers[NEXT] : stop].max(initial=-np.inf))
+            lost = max(lost, states.columns["upper"][numbers[NEXT] : stop].max(initial=-np.inf))
             lost = max(lost, _shrink(states, numbers, float(goal[0]), width))
             made += int(numbers[COUNT]) - stop
             if numbers[NEXT] < stop:  # stopped early: what was made is open

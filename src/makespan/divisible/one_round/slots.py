@@ -65,8 +65,7 @@ def build(
     many seconds and units of load count as 1 in the programme. ``relaxed``: choices may be
     fractions.
     """
-    star = problem.star
-    count = len(star)
+    count = len(problem.star)
     pairs = count**2 if problem.order is None else count
     claim(memory_of(2 * pairs, 14 * pairs), f"the mixed-integer programme of {count:,} workers")
     if problem.order is None:
@@ -85,22 +84,18 @@ def build(
         return programme.variables(count, cost=cost, upper=np.divide(most, unit), integer=whole)
 
     computes = int(problem.master_computes)
-    x, a = choices(len(slot)), amounts(cap[worker], len(slot))
-    y, b = choices(computes), amounts(_own_cap(problem), computes)
-    sent = programme.variables(count)
     limit = np.inf if problem.deadline is None else problem.deadline / second
-    end = programme.variables(1, cost=0.0 if problem.load is None else 1.0, upper=limit)
     built = SlotProgramme(
         problem=problem,
         programme=programme,
         slot=slot,
         worker=worker,
-        used=x,
-        amount=a,
-        own_used=y,
-        own_amount=b,
-        sent=sent,
-        end=end,
+        used=choices(len(slot)),
+        amount=amounts(cap[worker], len(slot)),
+        own_used=choices(computes),
+        own_amount=amounts(_own_cap(problem), computes),
+        sent=programme.variables(count),
+        end=programme.variables(1, cost=0.0 if problem.load is None else 1.0, upper=limit),
         second=second,
         unit=unit,
     )
@@ -145,10 +140,8 @@ def _amounts(built: SlotProgramme, cap: Floats) -> None:
         everything = np.concatenate([built.amount, built.own_amount])
         total = problem.load / built.unit
         rows(everything[np.newaxis], 1.0, low=total, high=total)
-    most = -cap[built.worker] / built.unit
-    rows(beside(built.amount, built.used), beside(1.0, most), high=0.0)
-    own = -_own_cap(problem) / built.unit
-    rows(beside(built.own_amount, built.own_used), [1.0, own], high=0.0)
+    rows(beside(built.amount, built.used), beside(1.0, -cap[built.worker] / built.unit), high=0.0)
+    rows(beside(built.own_amount, built.own_used), [1.0, -_own_cap(problem) / built.unit], high=0.0)
 
 
 def _slots(built: SlotProgramme) -> None:
@@ -161,8 +154,7 @@ def _slots(built: SlotProgramme) -> None:
         return
     rows(by_slot.T, 1.0, low=1.0 if everyone else 0.0, high=1.0)
     rows(by_slot, 1.0, high=1.0)
-    signs = np.repeat([1.0, -1.0], by_slot.shape[1])
-    rows(np.hstack([by_slot[1:], by_slot[:-1]]), signs, high=0.0)
+    rows(np.hstack([by_slot[1:], by_slot[:-1]]), np.repeat([1.0, -1.0], by_slot.shape[1]), high=0.0)
 
 
 def _ends(built: SlotProgramme) -> None:
@@ -183,8 +175,7 @@ def _ends(built: SlotProgramme) -> None:
     rows(_with(indices, built.end), _with(values, -1.0), high=0.0)
     own = star.master_cost
     mine = beside(built.own_used, built.own_amount)
-    terms = [own.fixed / built.second, own.per_unit * scale, -1.0]
-    rows(_with(mine, built.end), terms, high=0.0)
+    rows(_with(mine, built.end), [own.fixed / built.second, own.per_unit * scale, -1.0], high=0.0)
 
 
 def _finishes(built: SlotProgramme) -> tuple[Integers, Floats]:
@@ -193,10 +184,9 @@ def _finishes(built: SlotProgramme) -> tuple[Integers, Floats]:
     worker = _by_slot(built, built.worker)
     used, amount = _by_slot(built, built.used), _by_slot(built, built.amount)
     fixed = star.compute_fixed[worker] / built.second
-    per_unit = star.compute_per_unit[worker] * scale
     return (
         np.hstack([built.sent[:, np.newaxis], used, amount]),
-        np.hstack([np.ones((len(worker), 1)), fixed, per_unit]),
+        np.hstack([np.ones((len(worker), 1)), fixed, star.compute_per_unit[worker] * scale]),
     )
 
 
@@ -222,8 +212,7 @@ def _windows(built: SlotProgramme) -> None:
     used, amount = built.used[place], built.amount[place]
     begin = (star.release + star.compute_fixed)[limited, np.newaxis] / built.second
     begins = np.broadcast_to(begin, used.shape)
-    per_unit = star.compute_per_unit[limited, np.newaxis] * scale
-    per_units = np.broadcast_to(per_unit, used.shape)
+    per_units = np.broadcast_to(star.compute_per_unit[limited, np.newaxis] * scale, used.shape)
     indices = np.hstack([used, amount])
     rows(_with(indices, built.end), _with(np.hstack([begins, per_units]), -1.0), high=0.0)
     ends = np.isfinite(star.deadline[limited])
@@ -255,9 +244,8 @@ def _prices(built: SlotProgramme) -> None:
         return
     star = problem.star
     fixed = star.price_fixed[built.worker]
-    per_unit = star.price_per_unit[built.worker] * built.unit
     built.programme.rows(
         np.concatenate([built.used, built.amount])[np.newaxis],
-        np.concatenate([fixed, per_unit]),
+        np.concatenate([fixed, star.price_per_unit[built.worker] * built.unit]),
         high=problem.budget,
     )

@@ -156,8 +156,7 @@ def _suffix_rates(costs: AffineCosts) -> Floats:
     workers only some rates are made, which stand for those of the workers behind them, too.
     """
     every = max(1, len(costs) // 20) if len(costs) > MANY else 1
-    by_send = np.argsort(costs.send, kind="stable")
-    position = np.argsort(by_send)
+    position = np.argsort(np.argsort(costs.send, kind="stable"))
     rates = np.zeros(len(costs) + 1)
     share = np.zeros(len(costs))
     keep = np.ones(len(costs))
@@ -268,10 +267,11 @@ class _GivenMaster:
         return _Planned(problem=self.problem, plan=self._plan(best.sequence, end), best=best)
 
     def _search(self) -> SubsetSearch:
-        order = None
-        if self.problem.order is not None:
-            order = self._own_indices(self.problem.workers_in(self.problem.order))
-        return self.search_of(self.costs, order, self.control)
+        return self.search_of(self.costs, self._given_order(), self.control)
+
+    def _given_order(self) -> Integers | None:
+        order = self.problem.order
+        return None if order is None else self._own_indices(self.problem.workers_in(order))
 
     def _own_indices(self, workers: Integers) -> Integers:
         """Return the indices, among those with a cost per unit, of some workers."""
@@ -309,9 +309,9 @@ class _GivenMaster:
         return end, plan, sequence
 
     def _candidates(self, load: float) -> list[list[int]]:
-        order = np.argsort(self.costs.send, kind="stable")
-        if self.problem.order is not None:
-            order = self._own_indices(self.problem.workers_in(self.problem.order))
+        order = self._given_order()
+        if order is None:
+            order = np.argsort(self.costs.send, kind="stable")
         found: list[list[int]] = [[], order.tolist()]
         if len(order):
             found.append([int((self.costs.start_up + self.costs.total * load).argmin())])

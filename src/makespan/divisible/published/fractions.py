@@ -125,8 +125,7 @@ def affine_order(
         left, spent = left - c * slope, spent + latency - c * offset
     if own is not None:
         lines.append((1 / own[1], own[0] / own[1]))
-    rate = sum(slope for slope, _ in lines)
-    end = (total + sum(offset for _, offset in lines)) / rate
+    end = (total + sum(offset for _, offset in lines)) / sum(slope for slope, _ in lines)
     loads = [slope * end - offset for slope, offset in lines]
     for place, amount in enumerate(loads):
         if amount < 0:

@@ -286,8 +286,7 @@ def merge_rounds(problem: DivisibleLoad, schedule: Schedule) -> Schedule:
     (184.0, True, 4)
     """
     schedule = schedule.renamed(problem.machines)
-    sends = schedule.rows_of(Activity.SEND)
-    workers, first = np.unique(schedule.peer[sends], return_index=True)
+    workers, first = np.unique(schedule.peer[schedule.rows_of(Activity.SEND)], return_index=True)
     order = workers[np.argsort(first, kind="stable")]
     loads = computed(schedule)
     plan = Plan.of(order - 1, loads[order], master=float(loads[MASTER]))

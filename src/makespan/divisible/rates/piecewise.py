@@ -40,16 +40,13 @@ def beyond_bound(problem: DivisibleLoad, least: float) -> float:
         chunks = np.bincount(problem.workers_in(problem.given_sends), minlength=count) * 1.0
     beyond = star.beyond.lines(star.compute_fixed, star.compute_per_unit)
     affine = (star.compute_fixed, star.compute_per_unit, np.full(count, True))
-    once = chunks <= 1
-    transfers = np.where(once, star.send_per_unit + star.return_per_unit, 0.0)
+    transfers = np.where(chunks <= 1, star.send_per_unit + star.return_per_unit, 0.0)
     start = star.send_fixed + star.compute_fixed + star.return_fixed
     pieces = [
         (start + chunks * (fixed - star.compute_fixed), transfers + per_unit, there)
         for fixed, per_unit, there in (affine, *beyond)
     ]
-    port = star.send_per_unit.copy()
-    if problem.ports == 1:
-        port = port + star.return_per_unit
+    port = star.send_per_unit + star.return_per_unit if problem.ports == 1 else star.send_per_unit
     by_port = np.argsort(port, kind="stable")
     uplink = getattr(star.master, "uplink", None)
 

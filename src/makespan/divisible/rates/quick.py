@@ -162,8 +162,7 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     if problem.load is None:
         return ()
     if isinstance(problem.platform, Sources):
-        value = machines_bound(problem)
-        return (Bound(value=value, name="machines", source=MACHINES),)
+        return (Bound(value=machines_bound(problem), name="machines", source=MACHINES),)
     if isinstance(problem.platform, Tree):
         rate = equivalent_tree(problem.platform)[0]
         return (_bound(problem, rate, "linear tree", TREE),)

@@ -55,11 +55,10 @@ def chunk(reading: Reading) -> Iterator[Violation]:
     for row in reading.orphans.tolist():
         yield reading.violation("chunk", f"{reading.describe(row)} is of a chunk never sent", row)
     returns = reading.platform.returns[reading.worker_of(reading.send)]
-    tests = (
+    for missing, what in (
         (reading.compute == NONE, "but never computed"),
         (returns & (reading.return_ == NONE), "but its result is never returned"),
-    )
-    for missing, what in tests:
+    ):
         for index in np.flatnonzero(missing).tolist():
             row = int(reading.send[index])
             name = reading.name(int(reading.worker_of(reading.send[index : index + 1])[0]))

@@ -55,8 +55,7 @@ def overlaps(
 
 
 def _by_start(start: Floats, group: Integers) -> Integers:
-    same_group = bool(np.all(group == group[0]))
-    if same_group and bool(np.all(start[1:] >= start[:-1])):
+    if bool(np.all(group == group[0])) and bool(np.all(start[1:] >= start[:-1])):
         return np.arange(len(start))
     return np.lexsort((start, group))
 
@@ -111,9 +110,8 @@ def crowds(
     change = np.concatenate([-weight[lasting], weight[lasting]])
     order = np.argsort(moment, kind="stable")
     moment, total = moment[order], np.cumsum(change[order])
-    settled = np.flatnonzero(
-        np.diff(moment, append=np.inf) > 0
-    )  # all that changes then has changed
+    # where all that changes at a moment has changed
+    settled = np.flatnonzero(np.diff(moment, append=np.inf) > 0)
     over = total[settled] > limit
     rises = np.flatnonzero(over & ~np.concatenate([[False], over[:-1]]))
     for time in moment[settled[rises]].tolist():
@@ -212,8 +210,7 @@ def uplink(reading: Reading) -> Iterator[Violation]:
         yield reading.violation("uplink", message, row, excess=float(short[index]))
     flow = amount / np.maximum(end - start + reading.seconds, np.finfo(np.float64).tiny)
     flow[short > reading.seconds] = 0.0
-    limit = rate * (1 + RELATIVE_TOLERANCE)
-    for crowd in crowds(start, end, flow, limit, reading.seconds):
+    for crowd in crowds(start, end, flow, rate * (1 + RELATIVE_TOLERANCE), reading.seconds):
         message = (
             f"{len(crowd.members)} sends carry {crowd.weight:.12g} units per second "
             f"at {crowd.time:.12g}; the uplink carries {rate:.12g}"

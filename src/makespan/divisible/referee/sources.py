@@ -22,8 +22,7 @@ def route(reading: Reading) -> Iterator[Violation]:
     """Sends go from a source to a worker, over a link; computations are on those that compute."""
     schedule, platform = reading.schedule, reading.problem.grid
     links, names = platform.send_per_unit, schedule.machines
-    sends = schedule.kind == Activity.SEND
-    stray = sends.copy()
+    stray = schedule.kind == Activity.SEND
     stray[reading.sends] = False
     peer = reading.worker_of(reading.sends)
     stray[reading.sends[np.isinf(links[schedule.machine[reading.sends], peer])]] = True
@@ -35,8 +34,7 @@ def route(reading: Reading) -> Iterator[Violation]:
     for row in reading.computes[schedule.peer[reading.computes] != NONE].tolist():
         message = f"{reading.describe(row)} has the peer {names[schedule.peer[row]]}; it has none"
         yield reading.violation("route", message, row)
-    own = schedule.machine[reading.own]
-    for row in reading.own[~platform.computes[own]].tolist():
+    for row in reading.own[~platform.computes[schedule.machine[reading.own]]].tolist():
         message = f"{reading.describe(row)}: a source without a compute cost does not compute"
         yield reading.violation("master", message, row)
 

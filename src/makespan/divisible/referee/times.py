@@ -82,8 +82,7 @@ def precedence(reading: Reading) -> Iterator[Violation]:
                 f"{int(schedule.item[row])} from {schedule.start[row]:.12g}, "
                 f"but {until} at {schedule.end[earlier]:.12g}"
             )
-            excess = float(early[index])
-            yield reading.violation("precedence", message, earlier, row, excess=excess)
+            yield reading.violation("precedence", message, earlier, row, excess=float(early[index]))
 
 
 def windows(reading: Reading) -> Iterator[Violation]:

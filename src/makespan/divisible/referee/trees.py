@@ -127,8 +127,7 @@ def _duration(reading: TreeReading) -> Iterator[Violation]:
             took, costs = float(lasts[index]), float(cost[index])
             name = schedule.machines[int(nodes[index])]
             text = f"the {of} of {name} lasts {took!r}, it costs {costs!r}"
-            excess = abs(took - costs)
-            yield reading.violation("duration", text, int(row[index]), excess=excess)
+            yield reading.violation("duration", text, int(row[index]), excess=abs(took - costs))
 
 
 def _precedence(reading: TreeReading) -> Iterator[Violation]:
@@ -141,8 +140,7 @@ def _precedence(reading: TreeReading) -> Iterator[Violation]:
     computed = reading.computation != NONE
     rows = np.concatenate([reading.computation[computed], reading.message[received]])
     user = np.concatenate([np.flatnonzero(computed), tree.parent[received]])
-    early = schedule.start[rows] < arrival[user] - reading.seconds
-    for index in np.flatnonzero(early).tolist():
+    for index in np.flatnonzero(schedule.start[rows] < arrival[user] - reading.seconds).tolist():
         row, at = int(rows[index]), float(arrival[user[index]])
         begin = float(schedule.start[row])
         when = f"arrives at {at!r}" if np.isfinite(at) else "never arrives"

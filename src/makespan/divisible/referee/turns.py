@@ -40,8 +40,7 @@ def in_time_order(reading: Reading, rows: Integers) -> TimeOrder:
         order = np.lexsort((rows, end, start))
         rows, start, end = rows[order], start[order], end[order]
     later = (start[1:] > start[:-1]) | (end[1:] > end[:-1])
-    level = np.concatenate([[0], np.cumsum(later)])[: len(rows)]
-    return TimeOrder(rows, level)
+    return TimeOrder(rows, np.concatenate([[0], np.cumsum(later)])[: len(rows)])
 
 
 def rounds(reading: Reading) -> Iterator[Violation]:
@@ -116,8 +115,7 @@ def _rounds_without_repeats(workers: Integers) -> list[int]:
     same = workers[by_worker[1:]] == workers[by_worker[:-1]]
     previous = np.full(len(workers), -1, dtype=np.int64)
     previous[by_worker[1:][same]] = by_worker[:-1][same]
-    latest = np.maximum.accumulate(previous)
-    following = np.searchsorted(latest, np.arange(len(workers))).tolist()
+    following = np.searchsorted(np.maximum.accumulate(previous), np.arange(len(workers))).tolist()
     begun: list[int] = []
     first = 0
     while first < len(workers):

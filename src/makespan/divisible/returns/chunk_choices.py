@@ -74,9 +74,7 @@ def slots_of(
     sends = Slots.free(count, able)
     if not count:
         return sends, sends
-    if by_end:
-        pass
-    elif allowed.entries is not None:
+    if allowed.entries is not None and not by_end:
         sends = Slots.listed(allowed.entries, allowed.may_miss)
     elif allowed.rounds is not None and not by_end:
         sends = Slots.in_rounds(allowed.rounds, able, _order(allowed.place))
@@ -105,8 +103,7 @@ LEAST_CAP = 1e-4  # of the load: no cap is less, lest what HiGHS lets a row be b
 def caps(terms: Terms, able: NDArray[np.bool_], horizon: float) -> Floats:
     """Return the most that a chunk of each worker may hold."""
     load = np.inf if terms.load is None else terms.load
-    most = np.minimum(terms.most(horizon), _within_windows(terms, horizon))
-    cap = np.where(able, most, 0.0)
+    cap = np.where(able, np.minimum(terms.most(horizon), _within_windows(terms, horizon)), 0.0)
     if terms.whole:
         cap = np.floor(cap + WHOLE)
     least = min(load, float(cap[np.isfinite(cap)].max(initial=0.0))) * LEAST_CAP

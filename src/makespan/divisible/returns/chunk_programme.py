@@ -147,11 +147,10 @@ class ChunkProgramme(ChunkChoices):
             x = self.x[side]
             if not len(x):
                 continue
+            taken = x
             if terms.ports != 0 or (self.by_end and side == 0):
-                self._at_most(x.sum(axis=1), 1.0)
-                taken = x.sum(axis=1)[:, np.newaxis]
-            else:
-                taken = x
+                taken = x.sum(axis=1, keepdims=True)
+                self._at_most(taken, 1.0)
             self._at_most((x - self.served)[slots.may])
             for group in slots.groups:
                 self._at_most(x[group].sum(axis=0), 1.0)

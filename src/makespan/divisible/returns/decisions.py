@@ -211,9 +211,8 @@ def orders_of(problem: DivisibleLoad, schedule: Schedule) -> Orders | None:
     sends, returns = schedule.rows_of(Activity.SEND), schedule.rows_of(Activity.RETURN)
     send = sends[np.lexsort((schedule.end[sends], schedule.start[sends]))]
     back = returns[np.lexsort((schedule.end[returns], schedule.start[returns]))]
-    computing = schedule.machine[schedule.kind == Activity.COMPUTE]
     return Orders(
         send=tuple((schedule.peer[send] - 1).tolist()),
         back=tuple((schedule.machine[back] - 1).tolist()),
-        own=bool((computing == 0).any()),
+        own=bool((schedule.machine[schedule.kind == Activity.COMPUTE] == 0).any()),
     )

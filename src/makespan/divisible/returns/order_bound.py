@@ -115,8 +115,7 @@ class OrderBound:
         programme.variables(len(limit), cost=-1.0, upper=limit)
         some = np.flatnonzero(~must & (limit > 0))
         table = np.stack([used[some] + len(limit), used[some]], axis=1)
-        factors = np.stack([np.ones(len(some)), -limit[some]], axis=1)
-        programme.rows(table, factors, high=0.0)
+        programme.rows(table, np.stack([np.ones(len(some)), -limit[some]], axis=1), high=0.0)
         sides = np.array([costs.send, costs.back])
         programme.dense(sides.sum(axis=0)[np.newaxis] if terms.ports == 1 else sides, high=end)
         if self.cuts:

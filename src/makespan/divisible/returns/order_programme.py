@@ -48,11 +48,9 @@ class OrderProgramme:
         compute = terms.compute + np.where(optional, terms.compute_fixed * spread, 0.0)
         self._alone = self._send + compute + self._back
         self._pays_anyway = ~optional
-        weight = -1.0 if terms.load is None else 0.0
-        cost = np.full(count + 2, weight)
+        cost = np.full(count + 2, -1.0 if terms.load is None else 0.0)
         cost[-1] = 0.0 if terms.load is None else 1.0
-        rows = count + 2 + terms.ports
-        low = np.full(rows, -np.inf)
+        low = np.full(count + 2 + terms.ports, -np.inf)
         if terms.load is not None:
             low[0] = terms.load
         self._programme = Repeated(cost, low)

@@ -21,6 +21,7 @@ from makespan.core.numeric.arrays import Floats
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Orders, Terms
 from makespan.divisible.returns.order_programme import OrderProgramme
+from makespan.divisible.rounds.sequences import places_of
 
 Rank = tuple[int, ...]
 
@@ -42,7 +43,8 @@ class Rule:
     @classmethod
     def of(cls, problem: DivisibleLoad, terms: Terms, discipline: str | None = None) -> Rule:
         """Return the rule of a problem; ``discipline`` is that of the method."""
-        send_rank, back_rank = _rank(problem, problem.order), _rank(problem, problem.return_order)
+        send_rank = places_of(problem, problem.order)
+        back_rank = places_of(problem, problem.return_order)
         is_open = send_rank is None and back_rank is None
         return cls(
             returns=tuple(terms.returns.tolist()),
@@ -122,14 +124,6 @@ class Rule:
     def _tied(self, send: Rank) -> Rank:
         back = tuple(worker for worker in send if self.returns[worker])
         return back[::-1] if self.discipline == "lifo" else back
-
-
-def _rank(problem: DivisibleLoad, names: tuple[str, ...] | None) -> Rank | None:
-    if names is None:
-        return None
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[problem.workers_in(names)] = np.arange(len(names))
-    return tuple(rank.tolist())
 
 
 def _twins(terms: Terms) -> Rank:

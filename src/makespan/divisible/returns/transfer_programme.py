@@ -76,11 +76,6 @@ class TransferProgramme:
             row = [self.own[0], self._end]
             programme.row(row, [terms.own.per_unit, -1.0], high=-terms.own.fixed)
 
-    @property
-    def _sends_at_once(self) -> bool:
-        """Whether it is never better to let a send wait behind another on its port."""
-        return self.terms.ports != 0 and not self.behind
-
     def _transfers(self) -> None:
         """Each transfer is followed by the next, the last by the end; returns have to wait."""
         terms, rows, start = self.terms, self.programme.rows, self._start
@@ -93,7 +88,9 @@ class TransferProgramme:
             followers = np.where(last, self._end, np.roll(start[lane], -1))
             table = beside(followers, start[lane], self.amount[chunk[lane]])
             low = fixed[lane] - np.where(last, 0.0, np.roll(head[lane], -1))
-            at_once = ~last & sends[lane] & np.roll(sends[lane], -1) & self._sends_at_once
+            at_once = ~last & sends[lane] & np.roll(sends[lane], -1)
+            # elsewhere it may be better to let a send wait behind another on its port
+            at_once &= terms.ports != 0 and not self.behind
             high = np.where(at_once, low, np.inf)
             rows(table, beside(1.0, -1.0, -per_unit[lane]), low=low, high=high)
         for line, kept in ((sends, terms.sends_in_turn), (~sends, terms.returns_in_turn)):
@@ -128,8 +125,7 @@ class TransferProgramme:
     def _limits(self) -> None:
         """Releases of workers, the budget, and loads that are given."""
         terms, rows, mine = self.terms, self.programme.rows, self._worker
-        waits = np.flatnonzero(terms.release[mine] > 0)
-        for some, fixed, per_unit in self._works(waits):
+        for some, fixed, per_unit in self._works(np.flatnonzero(terms.release[mine] > 0)):
             table = beside(self._done[some], self.amount[some])
             rows(table, beside(1.0, -per_unit), low=terms.release[mine[some]] + fixed)
         if np.isfinite(terms.budget):
@@ -141,8 +137,7 @@ class TransferProgramme:
         for worker in np.flatnonzero(terms.given).tolist():
             load = float(terms.given[worker])
             self.programme.row(self.amount[mine == worker], 1.0, low=load, high=load)
-        spare = self.amount[terms.given[mine] == 0]
-        rows(spare[:, np.newaxis], 1.0, high=0.0)
+        rows(self.amount[terms.given[mine] == 0][:, np.newaxis], 1.0, high=0.0)
         rows(self.own[:, np.newaxis], 1.0, low=terms.own_given, high=terms.own_given)
 
     def _works(self, chunks: Integers) -> Iterator[tuple[Integers, Floats, Floats]]:
@@ -182,8 +177,7 @@ class TransferProgramme:
             return
         terms, rows, mine = self.terms, self.programme.rows, self._worker
         behind = np.array(self.behind, dtype=np.int64)
-        waits = np.flatnonzero(behind > np.arange(len(behind)))
-        for some, fixed, per_unit in self._works(waits):
+        for some, fixed, per_unit in self._works(np.flatnonzero(behind > np.arange(len(behind)))):
             last = behind[some]
             table = beside(self._computed[some], begin[last], self.amount[last], self.amount[some])
             factors = beside(1.0, -1.0, -terms.send[mine[last]], -per_unit)

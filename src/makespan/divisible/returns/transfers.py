@@ -43,8 +43,7 @@ def sequence_of(problem: DivisibleLoad) -> TransferSequence:
     worker: list[int] = []
     transfers: list[int] = []
     waiting: dict[int, list[int]] = {}
-    indices = problem.workers_in(names).tolist()
-    for (what, _), index in zip(problem.transfers, indices, strict=True):
+    for (what, _), index in zip(problem.transfers, problem.workers_in(names).tolist(), strict=True):
         if what == "send":
             waiting.setdefault(index, []).append(len(worker))
             transfers.append(len(worker))
@@ -131,8 +130,7 @@ class _ReceptionSearch:
             if len(behind) == len(whole):
                 self.best = answer, built
             else:
-                ways = receptions.ways(behind)
-                open_ += [receptions.forced(way) for way in reversed(ways)]
+                open_ += [receptions.forced(way) for way in reversed(receptions.ways(behind))]
 
 
 def _beats(answer: Answer, other: Answer) -> bool:

@@ -271,8 +271,7 @@ def is_sound(load: float, found: Chain) -> bool:
 def with_idle_master(problem: DivisibleLoad) -> DivisibleLoad:
     star = problem.star
     assert isinstance(star.master, Master)
-    idle = star.changed(master=replace(star.master, compute=None))
-    return replace(problem, platform=idle)
+    return replace(problem, platform=star.changed(master=replace(star.master, compute=None)))
 
 
 def only_costs(problem: DivisibleLoad) -> bool:

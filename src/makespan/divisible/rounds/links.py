@@ -41,8 +41,8 @@ def lone_worker(star: Star, worker: int, rounds: int) -> LoneWorker | None:
     """Return what a worker does in a number of chunks without idle time; None where it can't."""
     costs = ChainCosts(
         send_fixed=[float(star.send_fixed[worker])],
-        send_per_unit=[float(star.send_per_unit[worker] + _back(star, worker)[1])],
-        compute_fixed=[float(star.compute_fixed[worker] + _back(star, worker)[0])],
+        send_per_unit=[float(star.send_per_unit[worker] + star.return_per_unit[worker])],
+        compute_fixed=[float(star.compute_fixed[worker] + star.return_fixed[worker])],
         compute_per_unit=[float(star.compute_per_unit[worker])],
     )
     latency, c = costs.send_fixed[0], costs.send_per_unit[0]
@@ -81,10 +81,6 @@ def lone_worker(star: Star, worker: int, rounds: int) -> LoneWorker | None:
     )
 
 
-def _back(star: Star, worker: int) -> tuple[float, float]:
-    return float(star.return_fixed[worker]), float(star.return_per_unit[worker])
-
-
 def least_end(
     load: float, most: Callable[[float], float], expired: Callable[[], bool] = lambda: False
 ) -> float:
@@ -120,8 +116,7 @@ class InTurn:
     """Workers served in an order on each of some ports; who could not start in time is left out."""
 
     def __init__(self, star: Star, order: Integers, uplink: float | None = None) -> None:
-        slowest = 0.0 if uplink is None else 1.0 / uplink
-        send = np.maximum(star.send_per_unit, slowest)
+        send = np.maximum(star.send_per_unit, 0.0 if uplink is None else 1.0 / uplink)
         start_up = star.send_fixed + star.compute_fixed
         self._order = order
         self._serve, self._column = serve_in_turn.chosen(STEPS * len(order))

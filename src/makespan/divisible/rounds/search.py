@@ -216,11 +216,10 @@ def _searched(
     task: Task, seeds: list[tuple[float, list[int]]], work: float, control: Control
 ) -> Integers:
     """Return the best sequence of a threshold search from each seed."""
-    best = min(
+    return min(
         (_improved(task, seed, work / len(seeds), control) for seed in seeds),
         key=lambda each: each[0],
-    )
-    return best[1]
+    )[1]
 
 
 def _improved(

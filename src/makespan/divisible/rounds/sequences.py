@@ -153,14 +153,13 @@ class Allowed:
         needed = given > 0 if problem.use == "any" else np.full(len(star), True)
         free = (star.send_fixed == 0) & (star.compute_fixed == 0) & (star.return_fixed == 0)
         each_round = activation is None and rounds is not None
-        order = problem.order if each_round else None
         return cls(
             able=tuple(np.flatnonzero(able | needed).tolist()),
             needed=frozenset(np.flatnonzero(needed).tolist()),
             returns=tuple(star.returns.tolist()),
             rounds=rounds,
-            place=_places(problem, order),
-            back_place=_places(problem, back if each_round else None),
+            place=places_of(problem, problem.order if each_round else None),
+            back_place=places_of(problem, back if each_round else None),
             entries=_listed(problem, activation),
             back_entries=_listed(problem, back if activation is not None else None),
             may_miss=tuple(free.tolist()),
@@ -225,9 +224,7 @@ class Allowed:
             yield tuple(worker for worker in self.entries if not self.may_miss[worker])
             return
         for each in orders:
-            order = each
-            if self.place is not None:
-                order = tuple(sorted(each, key=self.place.__getitem__))
+            order = each if self.place is None else tuple(sorted(each, key=self.place.__getitem__))
             count = len(order)
             sizes = range(count, 0, -1) if count <= FEW else {count, count - 1, count // 2, 1}
             for size in sizes:
@@ -257,7 +254,7 @@ def _listed(problem: DivisibleLoad, names: tuple[str, ...] | None) -> Send | Non
     return None if names is None else tuple(problem.workers_in(names).tolist())
 
 
-def _places(problem: DivisibleLoad, names: tuple[str, ...] | None) -> Send | None:
+def places_of(problem: DivisibleLoad, names: tuple[str, ...] | None) -> Send | None:
     """Return the place of each worker in an order of all."""
     return None if names is None else tuple(np.argsort(problem.workers_in(names)).tolist())
 

@@ -82,8 +82,7 @@ class ChunksProgramme:
         self._end = int(programme.variables(1, cost=cost, lower=lower, upper=self._latest)[0])
         scaled.place_all(programme, source, self._amount, self._own)
         if chooses:
-            table = beside(self._amount, self._used)
-            programme.rows(table, beside(1.0, -self._cap), high=0.0)
+            programme.rows(beside(self._amount, self._used), beside(1.0, -self._cap), high=0.0)
         self._computations()
         self._sources(computes)
         if chooses:
@@ -114,10 +113,9 @@ class ChunksProgramme:
             beside(1.0, -1.0, -sent[1] - per_unit, -sent[0] - fixed - late),
             low=-late,
         )
-        release = scaled.release[worker]
         rows(
             beside(self._done, self._amount, self._used),
-            beside(1.0, -per_unit, -fixed - release),
+            beside(1.0, -per_unit, -fixed - scaled.release[worker]),
             low=0.0,
         )
         rows(beside(self._end, self._done), [1.0, -1.0], low=0.0)
@@ -282,9 +280,8 @@ class Sequences:
                 return better
             made, used = built.order(answer), built.computing(answer)
             if self._beats(answer.value):
-                plan = built.plan(answer)
                 self.best = SizedLinks(
-                    links=key[0], computes=key[1], value=answer.value, schedule=plan
+                    links=key[0], computes=key[1], value=answer.value, schedule=built.plan(answer)
                 )
                 better = True
             if len(made) == len(links) and bool((used == computes).all()):
@@ -301,14 +298,12 @@ class Sequences:
     def improve(self) -> bool:
         """Change the best sequence while that helps; say whether nothing is left to try."""
         while self.best is not None:
-            found = False
             for links, computes in self._changed(self.best):
                 if self.control.expired():
                     return False
                 if self.try_links(links, computes):
-                    found = True
                     break
-            if not found:
+            else:
                 return True
         return True
 
@@ -355,8 +350,7 @@ def by_turns(flows: Floats, scaled: Scaled, key: Floats) -> list[Link]:
     sends, receives = scaled.begin.copy(), np.zeros(flows.shape[1])
     line: list[Link] = []
     while left.any():
-        free = np.where(left.any(axis=1), sends, np.inf)
-        source = int(np.argmin(free))
+        source = int(np.argmin(np.where(left.any(axis=1), sends, np.inf)))
         mine = np.flatnonzero(left[source])
         begin = np.maximum(sends[source], receives[mine])
         worker = int(mine[np.lexsort((key[source, mine], begin))[0]])

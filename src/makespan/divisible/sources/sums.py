@@ -22,7 +22,6 @@ Source: the ports of Wong, Yu, Veeravalli and Robertazzi 2003; the inequality of
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,9 +31,6 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import machines_bound
-
-if TYPE_CHECKING:
-    from makespan.backends.highs import Programme
 
 
 class Scaled:
@@ -144,8 +140,7 @@ class Sums:
         self._computes = programme.variables(sources, upper=1.0)
         self._used = self._chunks = np.full(count, -1)
         if scaled.send_fixed.any() or scaled.compute_fixed.any():
-            able = upper > 0
-            self._used = programme.variables(count, upper=able, integer=mixed)
+            self._used = programme.variables(count, upper=upper > 0, integer=mixed)
             self._chunks = programme.variables(count, upper=most, integer=mixed)
         self._end = int(
             programme.variables(
@@ -215,8 +210,7 @@ class Sums:
         )
         self._by_the_end(table, factors, end, scaled.deadline[worker])
         own = np.stack([self._computes, self._own], axis=1)[scaled.able]
-        begin = scaled.begin + scaled.own_fixed
-        factors = np.stack([begin, scaled.own], axis=1)[scaled.able]
+        factors = np.stack([scaled.begin + scaled.own_fixed, scaled.own], axis=1)[scaled.able]
         self._by_the_end(own, factors, np.full(len(own), self._end), np.full(len(own), np.inf))
 
     def _by_the_end(
@@ -236,8 +230,7 @@ class Sums:
             return
         link = source, self._worker[mine]
         index = [self._sends[source], *self._chunks[mine], *self._amount[mine]]
-        value = [scaled.begin[source], *scaled.send_fixed[link], *scaled.send[link]]
-        self._sum(index, value)
+        self._sum(index, [scaled.begin[source], *scaled.send_fixed[link], *scaled.send[link]])
 
     def _at_worker(self, worker: int, mine: np.ndarray) -> None:
         """A worker computes, and receives, one chunk at a time."""
@@ -274,8 +267,7 @@ class Sums:
         answer = self.programme.solve(Control())
         if not self.once or not self.scaled.one_port:
             return answer
-        large = len(self._source) > MANY_LINKS
-        for _ in range(MAX_TANGENTS // (10 if large else 1)):
+        for _ in range(MAX_TANGENTS // (10 if len(self._source) > MANY_LINKS else 1)):
             if answer.verdict is not Verdict.OPTIMAL or control.expired():
                 return answer
             if not self._bent(answer.values):

@@ -184,8 +184,7 @@ def _disciplined(problem: DivisibleLoad) -> bool:
 
 def shares_links(problem: DivisibleLoad) -> bool:
     """Whether what the links share delays sends."""
-    master = problem.star.master
-    return getattr(master, "uplink", None) is not None or at_a_time(problem) > 0
+    return getattr(problem.star.master, "uplink", None) is not None or at_a_time(problem) > 0
 
 
 def builds_on(rows: Schedule) -> Integers:
@@ -209,8 +208,7 @@ def rows_of_chunks(
     ``source``, ``worker`` and ``amount`` are of each chunk; ``own`` are the units that each source
     computes.
     """
-    platform = problem.grid
-    count, many = len(platform.source_names), len(amount)
+    count, many = len(problem.grid.source_names), len(amount)
     alone = np.flatnonzero(own > 0)
     rows = Schedule.of_columns(
         problem.machines,

@@ -234,8 +234,7 @@ def seconds_for(tree: Tree, end: float) -> float:
     if LEAST_CELLS * len(tree) > MAX_ENTRIES or not 0.0 < end < np.inf:
         return np.inf
     near = int((_paths(tree) < end).sum())
-    timely = bool((tree.compute_per_unit > 0).all())
-    return A_NODE * near if timely and near <= MAX_NEAR else np.inf
+    return A_NODE * near if (tree.compute_per_unit > 0).all() and near <= MAX_NEAR else np.inf
 
 
 def most_by(tree: Tree, end: float) -> Floats:
