@@ -33,6 +33,7 @@ CHANGED = 0.3  # of the settings of others
 PATIENCE = (0.01, 0.03, 0.1, 0.3, 1.0)
 WEIGHTS = (0.1, 0.3, 0.6, 1.0)  # of the depth of trees beside what the busiest port has to do
 STEEPEST = 600.0  # the exponent of a price from which on it grows evenly
+SMALLEST = 0.002  # part of the goal that makes prices rise by a factor of e
 WILD = 0.6  # by which part what a machine costs varies
 WATCHED_FROM = 3_000_000  # steps
 NOBODY = -1
@@ -261,7 +262,7 @@ def send_along(  # type: ignore[no-untyped-def]
         ),
         needs.at_most(MOST, "sends", sends_in),
     ),
-    complexity="O(n²) a tree, and O(n m) a send; 200 trees a segment, and 120 orders, a run",
+    complexity="O(n²) a tree, and O(n m) a send; 100 trees a segment, and 60 orders, a run",
     source="exponential prices of ports: Aspnes et al. 1997; list scheduling: Graham 1966",
 )
 def balanced_trees(problem: Reduction, control: Control, *, runs: int | None = None) -> Solution:
@@ -282,19 +283,21 @@ def balanced_trees(problem: Reduction, control: Control, *, runs: int | None = N
 
 
 class _Search:
-    """The best order that was found so far; times are in the unit of the problem's tables."""
+    """The best order that was found so far; times are parts of that of the plan known before."""
 
     def __init__(self, problem: Reduction, control: Control, least: float, end: float) -> None:
         self.control, count = control, len(problem.machines)
         tables = tables_of(problem).over(count)
-        unit, costs = float(tables.unit or 1), (tables[0], tables[1], tables[2], tables[3])
+        once = end / float(tables.unit or 1) or 1.0
         self.transfer, self.latency, self.combine, self.size = readonly(
-            *(np.asarray(each, dtype=float) for each in costs)
+            *(np.asarray(each, dtype=float) / once for each in tables[:3]),
+            np.asarray(tables.size, dtype=float),
         )
-        self.least, self.end = least * (1 + 1e-12) / unit, end / unit
+        self.least, self.end = least * (1 + 1e-12) / (end or 1.0), 1.0
         ways = np.where((self.transfer < 0) | np.eye(count, dtype=bool), np.inf, self.transfer)
-        lasts = ways.min(axis=0, initial=np.inf)
-        self.spread = float(lasts[np.isfinite(lasts)].mean() * self.size.mean()) or 1.0
+        lasts = ways.min(axis=0)
+        quick = float(np.where(np.isfinite(lasts), lasts, 0.0).mean() * self.size.mean())
+        self.spread = max(quick, SMALLEST * self.least, SMALLEST)
         self.rows: Integers | None = None
 
     def run(self) -> bool:
