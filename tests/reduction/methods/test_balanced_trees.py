@@ -72,7 +72,8 @@ def test_trees_lead_to_everybody_and_their_loads_are_counted(
     """What the busiest port or unit has to do is added up send by send."""
     problem, calls = found_by(seed, monkeypatch)
     balanced = [call for call in calls if call[0] == "balance"]
-    assert balanced or problem.items * (len(problem.machines) - 1) == 0
+    without = makespan.solve(problem, method="balanced-trees", runs=0)
+    assert balanced or without.status == "optimal"  # there is nothing to look for
     for _, (latency, transfer, combine, size, parents, planned, *_), busiest in balanced:
         load = np.zeros((3, len(combine)))
         for half, segment in np.ndindex(parents.shape[:2]):
