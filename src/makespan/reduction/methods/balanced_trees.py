@@ -59,8 +59,8 @@ def _load(half, giver, taker, sign, transfer, combine, size, load):  # type: ign
 
 @part
 def _grow(  # type: ignore[no-untyped-def]
-    half, segment, home, latency, transfer, combine, size, goal, spread, slow, taste, load, there,
-    value, giver, above, arrived,
+    half, home, latency, transfer, combine, size, goal, spread, slow, taste, load, there, value,
+    giver, above, arrived,
 ):  # fmt: skip
     """Grow a tree where ports have least to do; return when the last gets it, -1 for no tree.
 
@@ -80,7 +80,7 @@ def _grow(  # type: ignore[no-untyped-def]
             first, end = (0, machines) if giver[taker] < 0 else (fresh, fresh + 1)
             for other in range(first, end):
                 one, two = (taker, other) if half == 0 else (other, taker)
-                lasts = transfer[one, two] * size[segment]
+                lasts = transfer[one, two] * size
                 if there[other] < 0.0 or lasts < 0.0:
                     continue
                 cost = slow * (there[other] + latency[one, two] + lasts) / spread
@@ -95,7 +95,7 @@ def _grow(  # type: ignore[no-untyped-def]
         if chosen < 0:
             return -1.0
         other = giver[chosen]
-        lasts, work = _load(half, other, chosen, 1.0, transfer, combine, size[segment], load)
+        lasts, work = _load(half, other, chosen, 1.0, transfer, combine, size, load)
         lag = latency[chosen, other] if half == 0 else latency[other, chosen]
         there[chosen] = arrived[chosen] = there[other] + work + lag + lasts
         there[other] += max(lasts, work)
@@ -156,7 +156,7 @@ def balance(  # type: ignore[no-untyped-def]
         for half in range(2):
             if kind >= 2 or kind == half:
                 reached[half] = _grow(
-                    half, segment, home, latency, transfer, combine, size, goal, spread, slow,
+                    half, home, latency, transfer, combine, size[segment], goal, spread, slow,
                     taste, trial, there, value, giver, grown[half], arrived[half],
                 )  # fmt: skip
                 if reached[half] < 0.0:
@@ -198,8 +198,8 @@ def send_along(  # type: ignore[no-untyped-def]
     """Make all sends of trees, the next one that starts soonest, or soon; return when all end.
 
     - ``latency`` to ``parents``: those of :func:`balance`.
-    - ``urgency``, ``patience``: (half, segment, machine) For so much of it a send may start by
-      ``patience`` times as much later than others.
+    - ``urgency``: (half, segment, machine) A send that is more urgent by so much goes before one
+      that could start by ``patience`` times as much sooner.
     - ``rows``: (row, 4) Get sender, receiver, segment, whether a copy.
     - ``stop``: (1) no longer 0 to stop; it then returns -1.
 
@@ -252,7 +252,9 @@ def send_along(  # type: ignore[no-untyped-def]
         needs.AN_ALL_REDUCE,
         *needs.FREE_PLAN,
         needs.ONE_PORT,
-        Need("no shared links", lambda problem: "they are" if problem.shared else None),
+        Need(
+            "no shared links", lambda problem: None if problem.shared is None else "there are some"
+        ),
     ),
     reach=(
         needs.UNEVEN_TIMES,
