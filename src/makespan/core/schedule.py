@@ -171,9 +171,10 @@ class Schedule(Displayable, HasFrame):
             object.__setattr__(self, name, column)
             return column
 
-    def __getstate__(self) -> list[Any]:
-        """Return the fields, for copies and pickles: columns, not the parts that they are of."""
-        return [() if each.name == "parts" else getattr(self, each.name) for each in fields(self)]
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what copies and pickles hold: columns, not the parts that they are of."""
+        state = [() if each.name == "parts" else getattr(self, each.name) for each in fields(self)]
+        return object.__new__, (type(self),), state
 
     def cut(self, lengths: Sequence[int]) -> tuple[Schedule, ...]:
         """Return the rows as schedules of so many each, which share their columns with this one.

@@ -76,6 +76,28 @@ def test_a_large_instance_is_sent_once(client: Any, monkeypatch: pytest.MonkeyPa
     assert len(scattered) == 2
 
 
+@pytest.mark.parametrize("error", [OSError, KeyError])
+def test_a_worker_is_lost_while_an_instance_is_sent(
+    error: type[Exception], client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batches bring the instance themselves until it lies on the cluster."""
+    monkeypatch.setattr(experiments, "LARGEST_BATCH", 1)
+    scattered: list[int] = []
+    send = client.scatter
+
+    def scatter(data: bytes, **options: Any) -> Any:
+        scattered.append(1)
+        if len(scattered) < 3:
+            raise error("tcp://127.0.0.1:1")
+        return send(data, **options)
+
+    monkeypatch.setattr(client, "scatter", scatter)
+    large = {"a": IndependentTasks(machines=3, durations=[1.5] * 20_000)}
+    asked = Experiment(large, methods=["lpt"], seeds=5)
+    assert untimed(records(asked, where=Workers(client))) == untimed(records(asked))
+    assert len(scattered) == 3
+
+
 @pytest.mark.thorough
 def test_short_solves_come_in_batches(client: Any) -> None:
     """The scheduler sees few tasks for many solves."""

@@ -133,7 +133,11 @@ class Workers:
             return Unreadable(instance.name, fault)
         if len(data) < LARGE:
             return Packed(instance.name, data)
-        return Packed(instance.name, self.client.scatter(data, hash=False))
+        try:
+            return Packed(instance.name, self.client.scatter(data, hash=False))
+        except (OSError, KeyError):  # the worker where it was to lie was lost meanwhile
+            self._refuse_lost()
+            return Packed(instance.name, data)
 
     def _submit(self, cells: list[Cell], worker: str) -> None:
         large: dict[str, Any] = {}
@@ -220,9 +224,12 @@ class Unreadable:
 
 
 def _is_lost(instance: Instance) -> bool:
-    """Whether the cluster has lost the only copy of what it was sent."""
-    there = isinstance(instance, Packed) and not isinstance(instance.data, bytes)
-    return there and instance.data.status in ("lost", "cancelled")  # type: ignore[attr-defined]
+    """Whether the cluster has lost the only copy of a large one, or has never had it."""
+    if not isinstance(instance, Packed):
+        return False
+    if isinstance(instance.data, bytes):
+        return len(instance.data) >= LARGE
+    return instance.data.status in ("lost", "cancelled")
 
 
 _free: list[Processes] = []
