@@ -34,6 +34,7 @@ PATIENCE = (0.01, 0.03, 0.1, 0.3, 1.0)
 WEIGHTS = (0.1, 0.3, 0.6, 1.0)  # of the depth of trees beside what the busiest port has to do
 STEEPEST = 600.0  # the exponent of a price from which on it grows evenly
 SMALLEST = 0.002  # part of the goal that makes prices rise by a factor of e
+STRAINS = (1.0, 1.2, 1.5)  # how much units count, which have nothing to do at the end
 WILD = 0.6  # by which part what a machine costs varies
 WATCHED_FROM = 3_000_000  # steps
 NOBODY = -1
@@ -86,6 +87,9 @@ def _grow(  # type: ignore[no-untyped-def]
                 cost = slow * (there[other] + latency[one, two] + lasts) / spread
                 for port in range(2):
                     busy = load[port, two if port else one]
+                    cost += _price(busy + lasts, goal, spread) - _price(busy, goal, spread)
+                if half == 0:
+                    busy, lasts = load[2, other], combine[other] * size
                     cost += _price(busy + lasts, goal, spread) - _price(busy, goal, spread)
                 cost *= taste[taker]
                 if giver[taker] < 0 or cost < value[taker]:
@@ -308,11 +312,12 @@ class _Search:
         parents = np.full((2, segments, machines), NOBODY)
         planned = np.zeros(parents.shape)
         costs = self.latency, self.transfer, self.combine, self.size
+        strained = *costs[:2], self.combine * rng.choice(STRAINS), self.size
         tries = TRIES * segments
         work = 2 * tries * machines**2
         with self.control.sharing(SHARE):
             busiest = stoppable(
-                self.control, balance.at(work), *costs, parents, planned,
+                self.control, balance.at(work), *strained, parents, planned,
                 self.least * (0.8 + 0.3 * rng.random()), self.spread, rng.choice(WEIGHTS), tries,
                 int(rng.integers(2**31)), long=work / WATCHED_FROM,
             )  # fmt: skip
