@@ -20,6 +20,7 @@ from makespan.core.system import interrupts, startup
 if TYPE_CHECKING:
     import numpy as np
 
+    from makespan.core.problem import Problem
     from makespan.core.schedule import Schedule
     from makespan.core.solution import Solution
 
@@ -40,6 +41,7 @@ class Control:
 
     ``incumbent``: the best solution of earlier methods on the same problem, to start from.
     ``interrupted``: whether the user asked to stop; set from a signal handler.
+    ``line_up``: what ``auto`` does, for methods that plan parts of a problem apart.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Control:
         self.log_steps = log_steps
         self.incumbent: Solution | None = None
         self.interrupted = False
+        self.line_up: Callable[[Problem], Solution] | None = None
         self._progress = progress
         self._started, self._spent = startup.clock(), startup.spent()
         self._counts = 0.0 if first_use.mode() == "now" else COUNTED * (time_limit or 0.0)
@@ -140,6 +143,16 @@ class Control:
             yield self._steps
         finally:
             self._steps = before
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Let what is known, told and logged inside the block be that of another problem."""
+        before = self.incumbent, self._progress, self._steps, self._steps_of
+        self.incumbent, self._progress, self._steps, self._steps_of = None, None, [], {}
+        try:
+            yield
+        finally:
+            self.incumbent, self._progress, self._steps, self._steps_of = before
 
     def steps_of(self, method: str) -> tuple[Step, ...]:
         """Return the steps that a method logged; one that says so where it logged none."""

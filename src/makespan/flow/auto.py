@@ -97,6 +97,12 @@ def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[st
     return found
 
 
+def line_up(kind: Kind, control: Control, part: Problem) -> Solution:
+    """Return the best plan for a part of a problem, in the time that is left for it."""
+    with control.apart():
+        return run_auto(kind, part, control, {}).solution
+
+
 class _Race:
     """The best plan and the best bound so far; claims that a known plan contradicts don't count.
 

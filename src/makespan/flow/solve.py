@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, find_method
 from makespan.core.report import InvalidSchedule
 from makespan.core.solution import Bound, Solution, Status, relative_gap, whole_grains
-from makespan.flow.auto import EXACT_SECONDS, Found, greatest_bound, run_auto, run_method
+from makespan.flow.auto import EXACT_SECONDS, Found, greatest_bound, line_up, run_auto, run_method
 from makespan.flow.check import referee
 from makespan.flow.kinds import kind_of, methods
 from makespan.flow.result import Result
@@ -164,7 +165,7 @@ def solve_controlled(
     method, options = _with_file_options(problem, method, options)
     _refuse_late(kind.minimum_seconds(problem), control.time_limit)
     limit = EXACT_SECONDS if control.time_limit is None and method == "auto" else control.time_limit
-    job = (problem, method, options, limit)
+    job, control.line_up = (problem, method, options, limit), partial(line_up, kind, control)
     with control.interruptible(), first_use.limited(limit, lambda: job) as compiling:
         try:
             with control.reserving(kind.postprocessing_seconds(problem)):

@@ -40,8 +40,7 @@ def _wave(rng: np.random.Generator, resources: int, tasks: int) -> Floats:
 
 
 def _monotone(rng: np.random.Generator, resources: int, tasks: int) -> Floats:
-    slope = _slopes(rng, resources)
-    return np.cumsum(rng.random((resources, tasks + 1)), axis=1) * slope
+    return np.cumsum(rng.random((resources, tasks + 1)), axis=1) * _slopes(rng, resources)
 
 
 def _convex(rng: np.random.Generator, resources: int, tasks: int) -> Floats:

@@ -84,8 +84,7 @@ def missed(problem: TaskGraph, schedule: Schedule) -> str | None:
     """Say which limit a plan misses, of deadlines the one it misses most; None if it keeps all."""
     whole = problem.deadline
     if whole is not None and schedule.makespan > whole * (1 + ALLOWED):
-        over = schedule.makespan - whole
-        return f"it ends {over:.6g} s after the deadline {whole:.12g}"
+        return f"it ends {schedule.makespan - whole:.6g} s after the deadline {whole:.12g}"
     if problem.has_deadlines:
         late = lateness(problem, schedule)
         task = int(np.argmax(late))

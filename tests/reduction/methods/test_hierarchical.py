@@ -10,7 +10,7 @@ import pytest
 import makespan
 from makespan import Reduction
 from makespan.reduction.bounds import bounds
-from makespan.reduction.methods import hierarchical
+from makespan.reduction.methods import groups as methods
 from makespan.reduction.sends import tables_of
 from tests.reduction.methods.test_earliest_due_date import equal_machines
 from tests.thorough import few
@@ -79,11 +79,11 @@ def test_groups_end_when_their_machines_do(seed: int) -> None:
     size, groups, waves = (int(count) for count in rng.integers(1, 5, 3))
     times: Any = rng.integers(0, 9, 3) / 4 + (0, 0.25, 0)
     problem = equal_machines(times, size * groups, size * waves)
-    manner = hierarchical.MANNERS[0]
+    manner = methods.MANNERS[0]
     for _ in range(8):
         manner = manner.moved(rng)
-    plan = hierarchical.take_turns(problem, hierarchical.Shape(groups, size, size, waves), manner)
-    schedule = hierarchical._schedule(problem, plan)
+    plan = methods.take_turns(problem, methods.Shape(groups, size, size, waves), manner)
+    schedule = methods._schedule(problem, plan)
     assert schedule.makespan == pytest.approx(plan.end * float(tables_of(problem).unit or 1))
     assert makespan.check(problem, schedule).ok
 

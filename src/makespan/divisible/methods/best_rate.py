@@ -164,5 +164,4 @@ def _interleaved(chunks: Integers, order: Integers) -> Integers:
     """Return so many chunks of each worker, spread evenly; ties by send cost."""
     index, number = repeated(chunks[order])
     worker = order[index]
-    due = (number + 0.5) / chunks[worker]
-    return worker[np.lexsort((index, due))]
+    return worker[np.lexsort((index, (number + 0.5) / chunks[worker]))]

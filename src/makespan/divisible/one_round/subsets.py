@@ -241,8 +241,7 @@ class _GivenMaster:
             end, sequence = known.best.value, []
         start = BestSubset(value=end, sequence=sequence, bound=0.0)
         if end in (0.0, np.inf):
-            start = replace(start, bound=end)
-            return _Planned(problem=self.problem, plan=plan, best=start)
+            return _Planned(problem=self.problem, plan=plan, best=replace(start, bound=end))
         best = least_time(self.costs, load, self._search(), self.control, start)
         if best.value < end:
             plan = self._plan(best.sequence, best.value)

@@ -164,8 +164,7 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     if isinstance(problem.platform, Sources):
         return (Bound(value=machines_bound(problem), name="machines", source=MACHINES),)
     if isinstance(problem.platform, Tree):
-        rate = equivalent_tree(problem.platform)[0]
-        return (_bound(problem, rate, "linear tree", TREE),)
+        return (_bound(problem, equivalent_tree(problem.platform)[0], "linear tree", TREE),)
     if problem.chooses_master and problem.has_returns and len(problem.star) > MAX_MASTERS:
         star = problem.star  # all machines become workers of a master that is as fast as any
         master = Master(compute=float(star.compute_per_unit.min()))

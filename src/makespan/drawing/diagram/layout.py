@@ -191,8 +191,7 @@ def _meets(way: Floats, boxes: Floats) -> bool:
     part = np.linspace(0.0, 1.0, PARTS)[:, None]
     points = way if len(way) > 2 else way[0] * (1 - part) + way[1] * part
     low, high = boxes[:, :2] - CLEAR, boxes[:, :2] + boxes[:, 2:] + CLEAR
-    inside = (points[:, None] > low) & (points[:, None] < high)
-    return bool(inside.all(axis=2).any())
+    return bool(((points[:, None] > low) & (points[:, None] < high)).all(axis=2).any())
 
 
 SIZE, SMALL, LABEL = 11.0, 9.0, 9.0

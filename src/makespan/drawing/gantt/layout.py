@@ -87,8 +87,7 @@ class Layout:
 
     def name_size(self, most: float) -> float:
         """Return the font size for the names of rows, ``most`` where the rows are high enough."""
-        mean = self.height / max(1, len(self.rows))
-        return min(most, max(MAX_CROWDED, 0.75 * mean))
+        return min(most, max(MAX_CROWDED, 0.75 * (self.height / max(1, len(self.rows)))))
 
     def words(self, *, legend: bool) -> tuple[Paint, ...]:
         """The words of the legend with their colours; none where there is nothing to explain."""

@@ -203,8 +203,7 @@ def _computing(problem: Pipeline, most: float) -> Costs:
         return Costs.of(problem, most)
     apart = np.where(np.eye(len(problem.machines), dtype=bool), np.inf, problem.per_unit)
     units = float(problem.moved[1:-1].min())
-    hand = units * np.minimum(apart.min(axis=0), apart.min(axis=1))
-    return Costs.of(problem, most - hand)
+    return Costs.of(problem, most - units * np.minimum(apart.min(axis=0), apart.min(axis=1)))
 
 
 def _front(problem: Pipeline, control: Control) -> Solution:

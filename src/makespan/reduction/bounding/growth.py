@@ -120,8 +120,7 @@ def copied_by(machines: int, holders: int, length: int, period: int, copies: int
     if not copies:
         return 0
     growing = arrivals(max(2, -(-machines // holders)), length, period, length)
-    times = np.repeat(np.array(growing), holders)[:machines]
-    return _enough(times, length, period, copies)
+    return _enough(np.repeat(growing, holders)[:machines], length, period, copies)
 
 
 def _enough(since: Any, length: int, period: int, wanted: int) -> int:

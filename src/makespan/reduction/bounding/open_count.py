@@ -106,5 +106,4 @@ def least_between(table: Any) -> float:
     """Return the least entry off the diagonal of a table, or of a column, or the number itself."""
     if np.ndim(table) < 2:
         return 0.0 if table is None else float(np.min(table))
-    apart = ~np.eye(len(table), dtype=bool)
-    return float(np.min(table, where=apart, initial=np.inf))
+    return float(np.min(table, where=~np.eye(len(table), dtype=bool), initial=np.inf))

@@ -374,7 +374,8 @@ class _Search:
         spread, there = self.alone
         wanted = np.full((2, self.count), float(self.problem.items))
         least = int((there + spread).min())
-        return self._proved(least, wanted, self._no_starts, np.array([there, spread]))
+        no_starts = np.zeros((0, 2), dtype=np.int64)
+        return self._proved(least, wanted, no_starts, np.array([there, spread]))
 
     def one_way(self) -> int:
         """Return the bound where segments are only copied, or only combined."""
@@ -446,10 +447,6 @@ class _Search:
         columns = (np.stack([half[place] for half in halves]) for place in range(4))
         given = readonly(*columns, wanted, starts, window)
         return price.at(STEPS)(*given, float(self.problem.items), *changed)  # type: ignore[no-any-return]
-
-    @property
-    def _no_starts(self) -> Integers:
-        return np.zeros((0, 2), dtype=np.int64)
 
     @property
     def _no_window(self) -> Integers:

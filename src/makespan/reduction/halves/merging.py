@@ -6,6 +6,7 @@ On the root: a reduction and a broadcast. Dealt out: a reduce-scatter and an all
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -19,6 +20,7 @@ from makespan.core.solution import Solution
 from makespan.reduction import needs
 from makespan.reduction.answer import logged
 from makespan.reduction.bounds import best_bound, quick_bounds
+from makespan.reduction.exact.cp_sat_allreduce import AllreduceModel
 from makespan.reduction.halves import Planner, planner, trees
 from makespan.reduction.halves.closed_forms import (
     bruck,
@@ -28,7 +30,7 @@ from makespan.reduction.halves.closed_forms import (
     ring,
     single_segment,
 )
-from makespan.reduction.halves.proofs import branch_and_bound, copies_by_cp_sat
+from makespan.reduction.halves.proofs import best_by_cp_sat, branch_and_bound, copies_by_cp_sat
 from makespan.reduction.halves.rarest_first import STYLES, Spreader, rarest_first
 from makespan.reduction.halves.shortest_paths import shortest_paths, without_idle
 from makespan.reduction.halves.tree_packing import tree_packing
@@ -50,7 +52,6 @@ Parts = tuple[Collective, Collective]
 FEW_RUNS = {"restarts": 40, "rebuilds": 40}
 ONE_RUN = {"restarts": 1, "rebuilds": 0}
 MANY = 5_000  # sends of a part, from which no closed form that leaves most machines idle is tried
-EXACT = (branch_and_bound, copies_by_cp_sat)
 EXACT_UP_TO = 24  # sends
 SECONDS = 6.0  # for a part at most, where runs are not counted; a method gets a share of it
 RUNS = 2  # by due dates: where one takes too long uncompiled, the time is better spent before
@@ -95,6 +96,28 @@ def reduce_scatter_all_gather(
     Of a custom collective, on one of those in turn that must hold it.
     """
     return _merged_parts(problem, control, DEALT, restarts)
+
+
+@planner(
+    **needs.BY_CP_SAT._asdict(),
+    name="cp-sat",
+    proves="CP-SAT's optimality certificate, in whole units of time",
+    complexity="exponential; (n - 1)² m optional transfers",
+    source="optional intervals on ports and units; OR-tools CP-SAT",
+)
+def cp_sat(problem: Reduction, control: Control) -> Solution:
+    """Choose destinations and times together; start from the best plan known.
+
+    Combinations may first follow in any order, which gives a bound and mostly the optimum. Where
+    the order of arrival then ends later, it is asked for and the search repeated.
+    """
+    if problem.statement.one_way or len(problem.machines) == 1:
+        return copies_by_cp_sat(problem, control)
+    first = partial(reduce_then_broadcast, problem, control, restarts=1)
+    return best_by_cp_sat(problem, control, AllreduceModel, first)
+
+
+EXACT = (branch_and_bound, cp_sat)
 
 
 def _merged_parts(
@@ -208,7 +231,8 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
             )
             if best[place].optimal or (control.expired() and not quick):
                 continue
-            if lacking and place and method is tree_packing and _takes_as_long_back(part):
+            both = (part.latencies, part.transfers) if place and method is tree_packing else ()
+            if lacking and both and all((table == table.T).all() for table in both):
                 continue  # the other half backwards will do: one whole run takes long
             if method.applies(part):
                 control.incumbent = best[place]
@@ -219,11 +243,6 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
                     best[place] = _better(best[place], method(part, control, **budget))
     control.incumbent = before
     return best
-
-
-def _takes_as_long_back(part: Reduction) -> bool:
-    """Whether every way takes as long as the one back, where there is one."""
-    return all(np.array_equal(table, table.T) for table in (part.latencies, part.transfers))
 
 
 def _seconds(control: Control, share: float, *, exact: bool) -> float | None:
@@ -335,8 +354,7 @@ def _mirrored(
     start = reduction.makespan - arrival
     segment = role[reduction.item[rows]]
     wait = _wait(complete, segment, start)
-    copies = np.column_stack([receiver, sender, segment])
-    return [(copies, start + wait)]
+    return [(np.column_stack([receiver, sender, segment]), start + wait)]
 
 
 def merged(

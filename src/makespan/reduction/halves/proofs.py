@@ -18,7 +18,7 @@ from makespan.reduction import needs
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.exact import Unbuilt
 from makespan.reduction.exact.cp_sat_broadcast import BroadcastModel
-from makespan.reduction.halves import Planner, planner
+from makespan.reduction.halves import planner
 from makespan.reduction.halves.rarest_first import rarest_first
 from makespan.reduction.halves.trees import given_plan
 from makespan.reduction.heuristics.symmetry import broadcast_of, schedule_from_copies
@@ -157,7 +157,7 @@ class _Search:
         return self._path[:, [2, 4, 3]]
 
 
-def _copies_by_cp_sat(problem: Reduction, control: Control) -> Solution:
+def copies_by_cp_sat(problem: Reduction, control: Control) -> Solution:
     """Choose who copies what when; start from the best plan known, or a given one."""
     if len(problem.machines) == 1 or not problem.statement.copied[1].any():
         return Solution(schedule=Schedule.of_rows(problem.machines, []), optimal=True)
@@ -168,9 +168,6 @@ def _copies_by_cp_sat(problem: Reduction, control: Control) -> Solution:
         return given_plan(problem, control)
 
     return best_by_cp_sat(problem, control, BroadcastModel, first)
-
-
-copies_by_cp_sat = Planner(_copies_by_cp_sat, needs.BY_CP_SAT.needs)
 
 
 def best_by_cp_sat(

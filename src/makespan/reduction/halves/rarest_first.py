@@ -186,8 +186,7 @@ def rarest_first(
     """
     spreader = Spreader(problem, control)
     if not spreader.count:
-        nothing = schedule_from_copies(problem, spreader.copies)
-        return Solution(schedule=nothing, optimal=True)
+        return Solution(schedule=schedule_from_copies(problem, spreader.copies), optimal=True)
     lower_bound = best_bound(problem)
     unit = spreader.unit
     bound = lower_bound * (1 + 1e-12) if unit is None else round(lower_bound / float(unit))

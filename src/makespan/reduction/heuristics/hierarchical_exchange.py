@@ -304,8 +304,7 @@ class Shape(NamedTuple):
     @property
     def turns(self) -> int:
         """About how many turns it takes, but for the latency of trees that nothing hides."""
-        shared = 0 if self.groups == 1 else 3 * self.waves
-        return 2 * self.waves * (self.size - 1) + shared
+        return 2 * self.waves * (self.size - 1) + (0 if self.groups == 1 else 3 * self.waves)
 
     @property
     def sends(self) -> int:

@@ -1,7 +1,7 @@
 """Methods for reductions, named as in the literature: a file each, but for those in ``SHARED``."""
 
 AUTO = (
-    *("given-plan", "exhaustive", "greedy-trees", "segment-count"),
+    *("given-plan", "exhaustive", "greedy-trees", "segment-count", "process-groups"),
     *("staggered", "hierarchical", "reduce-then-broadcast", "balanced-trees"),
     *("reduce-scatter-all-gather", "single-segment", "chain", "circulant", "open-shop"),
     *("direct", "shortest-paths", "ring", "recursive-doubling", "bruck"),
@@ -20,7 +20,8 @@ SHARED = {
         "ring",
         "single-segment",
     ),
-    "merging": ("reduce-scatter-all-gather", "reduce-then-broadcast"),
+    "groups": ("hierarchical", "process-groups"),
+    "merging": ("cp-sat", "reduce-scatter-all-gather", "reduce-then-broadcast"),
     "proofs": ("branch-and-bound",),
     "trees": ("binary", "binomial", "chain", "given-plan", "k-nomial", "star", "two-tree"),
 }

@@ -284,8 +284,7 @@ def balanced_trees(problem: Reduction, control: Control, *, runs: int | None = N
     found = [known]
     if search.rows is not None:
         found.append(Plan(search.rows, np.empty((len(search.rows), 2))).schedule(problem))
-    best = min(found, key=lambda each: each.makespan)
-    return finished(problem, control, best, lower_bound)
+    return finished(problem, control, min(found, key=lambda each: each.makespan), lower_bound)
 
 
 class _Search:

@@ -136,8 +136,7 @@ def earliest_due_date(
                 shortened = 0 if chosen.shorten() else shortened + BURST * chosen.sends
                 for other in searches:
                     other.adopt(chosen)
-    best = search.schedule()
-    return finished(problem, control, best, lower_bound)
+    return finished(problem, control, search.schedule(), lower_bound)
 
 
 def _rotations(problem: Reduction) -> list[int]:
@@ -345,8 +344,7 @@ class _Search:
         """Whether to take given trees: mostly, if they led to the best plan."""
         if self.turn < TRIED_FIRST or not any(self.won):
             return self.turn % 2 == 1
-        better = self.won[1] > self.won[0]
-        return better != (rng.random() < OTHERWISE)
+        return (self.won[1] > self.won[0]) != (rng.random() < OTHERWISE)
 
     def _complete(self, settings: Settings, end: float, backward: bool) -> Any:
         """Return when segments are to be complete, one after another."""
@@ -372,5 +370,4 @@ class _Search:
         if self.known is not None:
             return self.known
         plan, backward = self.record
-        plan = plan.mirrored() if backward else plan
-        return plan.schedule(self.problem)
+        return (plan.mirrored() if backward else plan).schedule(self.problem)

@@ -226,8 +226,7 @@ class _Packing:
 
     def _held(self) -> Any:
         """Return the rounds from which machines send what they have: one a segment."""
-        turns = np.cumsum(self.holds, axis=0) - 1
-        return np.where(self.holds, turns, -1).astype(np.int32)
+        return np.where(self.holds, np.cumsum(self.holds, axis=0) - 1, -1).astype(np.int32)
 
     def _complete(self, total: int) -> Any:
         """Return the rounds from which the roots of all trees give copies, and get parts."""

@@ -1,4 +1,4 @@
-"""Hierarchical collectives: within groups and between their homes, in waves that overlap."""
+"""Groups of machines: within groups and between their homes, or each group for itself."""
 
 from bisect import insort
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction import needs
-from makespan.reduction.answer import logged
+from makespan.reduction.answer import finished, logged
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.heuristics.hierarchical_exchange import (
     COMBINED,
@@ -24,7 +24,8 @@ from makespan.reduction.heuristics.hierarchical_exchange import (
     places_of,
     take_turns,
 )
-from makespan.reduction.heuristics.symmetry import schedule_from_copies
+from makespan.reduction.heuristics.symmetry import Plan, schedule_from_copies
+from makespan.reduction.model import ENDS, statement_of
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Sends, claim_sends, sends_in, tables_of
 from makespan.reduction.timing import kept_to
@@ -38,6 +39,7 @@ SHARE, SHARE_BEFORE = 0.4, 0.15  # of the time that is left, and where a search 
 ROUNDING = 1e-11
 BYTES = 260  # a send of an all-reduce, the most that was measured, check included
 TIMED_IN_ALL = 50_000  # sends
+SHARE_APART = 0.5  # of the time that is left: others then go on with all groups at once
 
 
 def _not_over_groups(problem: Reduction) -> str | None:
@@ -53,6 +55,15 @@ OVER_GROUPS = Need(
     "an all-reduce, or an all-gather or reduce-scatter of fewer segments than machines",
     _not_over_groups,
 )
+
+
+def _together(problem: Reduction) -> str | None:
+    if problem.collective != "custom" or problem.network is not None:
+        return "a network is given" if problem.network else f"collective is {problem.collective!r}"
+    return "there is one" if len(_groups(problem)) == 1 else None
+
+
+APART = Need("several groups of machines that share no segment, and no network", _together)
 
 
 @register(
@@ -181,3 +192,64 @@ def _sends(problem: Reduction, shape: Shape, rows: Integers) -> Sends:
         ends = [machine[each] for each in ends]
     final = np.broadcast_to(~there, real.shape)[real]
     return Sends(sender=ends[0], receiver=ends[1], segment=segment[real], final=final)
+
+
+@register(
+    needs=(APART, *needs.FREE_PLAN, needs.ALL_LINKS),
+    complexity="that of other methods, once for each group that differs from the others",
+    source="groups that share no segment are problems of their own",
+)
+def process_groups(problem: Reduction, control: Control) -> Solution:
+    """Plan each group for itself by what ``auto`` tries; groups that are alike share a plan.
+
+    Machines of a group send nothing of another one. Later methods let them help it.
+    """
+    claim_sends(problem)
+    groups = _groups(problem)
+    parts = [_part(problem, *each) for each in groups]
+    plans: dict[Reduction, Plan] = {}
+    assert control.line_up is not None
+    with control.sharing(SHARE_APART):
+        for part in dict.fromkeys(parts):
+            with control.sharing(1 / (len(set(parts)) - len(plans))):
+                found = control.line_up(part).schedule
+            assert found is not None
+            plans[part] = Plan.of(part, found)
+    rows = np.concatenate([
+        np.column_stack([machines[row[:, :2]], segments[row[:, 2]], row[:, 3]])
+        for part, (machines, segments) in zip(parts, groups, strict=True)
+        for row in [plans[part].rows]
+    ])  # fmt: skip
+    schedule = Plan(rows, np.empty((len(rows), 2))).schedule(problem)
+    return finished(problem, control, schedule, best_bound(problem))
+
+
+def _groups(problem: Reduction) -> list[tuple[Integers, Integers]]:
+    """Return the machines and the segments of each group."""
+    before, after, _ = problem.statement
+    concerned = before | after
+    label = np.arange(len(concerned))
+    for column in np.unique(concerned, axis=1).T:
+        mine = np.unique(label[column])
+        label[np.isin(label, mine)] = mine[0]
+    of_segment = label[concerned.argmax(axis=0)]
+    places = ((label == each, of_segment == each) for each in np.unique(of_segment))
+    return [(np.flatnonzero(one), np.flatnonzero(two)) for one, two in places]
+
+
+def _part(problem: Reduction, machines: Integers, segments: Integers) -> Reduction:
+    """Return what a group does, under its usual name if it has one: that has more methods."""
+    combine, count = problem.combine, len(machines)
+    ends = [side[np.ix_(machines, segments)] for side in problem.statement[:2]]
+    sizes = None if problem.segment_sizes is None else problem.segment_sizes[segments]
+    given: Any = {"machines": count, "segments": len(segments), "segment_sizes": sizes}
+    for name in ("latency", "transfer", "reduce"):
+        costs = np.asarray(getattr(problem, name))
+        given[name] = costs[np.ix_(*[machines] * costs.ndim)]
+    usual: Any
+    for usual in ENDS:
+        sides = statement_of(usual, count, len(segments), None, None, combine)
+        if sides.combining == combine and all(map(np.array_equal, sides[:2], ends)):
+            return Reduction(collective=usual, **given)
+    before, after = ([(np.flatnonzero(each) + 1).tolist() for each in side.T] for side in ends)
+    return Reduction(collective="custom", before=before, after=after, combine=combine, **given)
