@@ -226,10 +226,10 @@ def process_groups(problem: Reduction, control: Control) -> Solution:
 
 def _groups(problem: Reduction) -> list[tuple[Integers, Integers]]:
     """Return the machines and the segments of each group."""
-    before, after, _ = problem.statement
-    concerned = before | after
+    concerned = problem.statement.before | problem.statement.after
     label = np.arange(len(concerned))
-    for column in np.unique(concerned, axis=1).T:
+    _, unlike = np.unique(np.packbits(concerned, axis=0), axis=1, return_index=True)
+    for column in concerned.T[unlike]:
         mine = np.unique(label[column])
         label[np.isin(label, mine)] = mine[0]
     of_segment = label[concerned.argmax(axis=0)]
