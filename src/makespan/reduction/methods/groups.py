@@ -204,7 +204,7 @@ def process_groups(problem: Reduction, control: Control) -> Solution:
 
     Machines of a group send nothing of another one. Later methods let them help it.
     """
-    claim_sends(problem)
+    claim_sends(problem, 500)  # with the plans of the parts
     groups = _groups(problem)
     parts = [_part(problem, *each) for each in groups]
     plans: dict[Reduction, Plan] = {}
