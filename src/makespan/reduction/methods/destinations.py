@@ -30,6 +30,10 @@ SHAPES = (trees.star, trees.chain, trees.binary, trees.two_tree, trees.binomial)
 MAX_FREE_SENDS = 5_000  # for more, there are better methods than backfilling
 
 
+def _sends_in_free_order(problem: Reduction) -> int:
+    return sends_in(problem) if problem.order == "free" else 0
+
+
 @register(
     needs=(needs.A_REDUCTION, needs.GIVEN_COUNT, needs.GREEDY_ORDER, needs.OPEN_PLAN),
     proves="all destinations, where there are few",
@@ -47,11 +51,7 @@ def greedy_trees(problem: Reduction, control: Control, *, tries: int | None = No
         needs.GIVEN_COUNT,
         needs.OPEN_PLAN,
         needs.BACKFILLING_ORDER,
-        needs.at_most(
-            MAX_FREE_SENDS,
-            "sends where order = 'free'",
-            lambda each: sends_in(each) if each.order == "free" else 0,
-        ),
+        needs.at_most(MAX_FREE_SENDS, "sends where order = 'free'", _sends_in_free_order),
     ),
     proves="all destinations, where there are few (order = 'backfilling')",
     complexity="O(n m log(n m)) for each destination matrix tried",

@@ -98,6 +98,26 @@ def test_a_worker_is_lost_while_an_instance_is_sent(
     assert len(scattered) == 3
 
 
+def test_a_batch_tries_once_to_send_its_instance(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not once for each solve: where no worker is there, every try takes seconds."""
+
+    def scatter(data: bytes, **options: Any) -> Any:
+        scattered.append(1)
+        raise OSError("no worker")
+
+    scattered: list[int] = []
+    batches: list[int] = []
+    monkeypatch.setattr(client, "scatter", scatter)
+    where = Workers(client)
+    submit = where._submit
+    where._submit = lambda cells, worker: (batches.append(len(cells)), submit(cells, worker))  # type: ignore[assignment]
+    large = {"a": IndependentTasks(machines=3, durations=[1.5] * 20_000)}
+    assert len(list(records(Experiment(large, methods=["lpt"], seeds=50), where=where))) == 50
+    assert len(scattered) == len(batches) < sum(batches)
+
+
 @pytest.mark.thorough
 def test_short_solves_come_in_batches(client: Any) -> None:
     """The scheduler sees few tasks for many solves."""

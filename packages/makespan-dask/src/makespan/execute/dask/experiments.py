@@ -142,11 +142,13 @@ class Workers:
     def _submit(self, cells: list[Cell], worker: str) -> None:
         large: dict[str, Any] = {}
         small: list[Cell] = []
+        asked, sent = None, cells[0].instance
         for cell in cells:
-            sent = self._sent(cell.instance)
-            if isinstance(sent, Packed) and not isinstance(sent.data, bytes):
-                large[sent.name] = sent.data
-                sent = Packed(sent.name, None)
+            if cell.instance is not asked:
+                asked, sent = cell.instance, self._sent(cell.instance)
+                if isinstance(sent, Packed) and not isinstance(sent.data, bytes):
+                    large[sent.name] = sent.data
+                    sent = Packed(sent.name, None)
             small.append(cell._replace(instance=sent))
         future = self.client.submit(
             solve_batch,
