@@ -109,7 +109,7 @@ def test_compiled_loops_do_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_many_segments_take_as_long_as_the_busiest_port() -> None:
-    """Of 40 segments, near the programme that packs trees; a rotation ends later."""
+    """Of 40 segments, near the programme that packs trees; root or rotation end much later."""
     rng = np.random.default_rng(5)
     problem = Reduction(
         machines=8, segments=40, collective="all-reduce",
@@ -122,7 +122,7 @@ def test_many_segments_take_as_long_as_the_busiest_port() -> None:
     assert found.makespan is not None
     assert dealt.makespan is not None
     assert found.makespan < 1.3 * packed.seconds
-    assert found.makespan < 0.95 * dealt.makespan
+    assert found.makespan < 0.9 * dealt.makespan
 
 
 def test_a_stop_ends_both_loops() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import Integers, readonly
 from makespan.core.numeric.jit import loop, next_seed, part, uniform
-from makespan.core.registry import Need, register
+from makespan.core.registry import Need, condition, register
 from makespan.core.solution import Solution
 from makespan.reduction import needs
 from makespan.reduction.answer import finished
@@ -88,7 +88,7 @@ def _grow(  # type: ignore[no-untyped-def]
                 for port in range(2):
                     busy = load[port, two if port else one]
                     cost += _price(busy + lasts, goal, spread) - _price(busy, goal, spread)
-                if half == 0:
+                if half == 0 and combine[other] > 0.0:
                     busy, lasts = load[2, other], combine[other] * size
                     cost += _price(busy + lasts, goal, spread) - _price(busy, goal, spread)
                 cost *= taste[taker]
@@ -256,9 +256,7 @@ def send_along(  # type: ignore[no-untyped-def]
         needs.AN_ALL_REDUCE,
         *needs.FREE_PLAN,
         needs.ONE_PORT,
-        Need(
-            "no shared links", lambda problem: None if problem.shared is None else "there are some"
-        ),
+        condition("no shared links", lambda each: each.shared is None, "there are some"),
     ),
     reach=(
         needs.UNEVEN_TIMES,
@@ -311,7 +309,8 @@ class _Search:
         parents = np.full((2, segments, machines), NOBODY)
         planned = np.zeros(parents.shape)
         costs = self.latency, self.transfer, self.combine, self.size
-        strained = *costs[:2], self.combine * rng.choice(STRAINS), self.size
+        strain = rng.choice(STRAINS) if self.combine.any() else 1.0
+        strained = *costs[:2], self.combine * strain, self.size
         tries = TRIES * segments
         work = 2 * tries * machines**2
         with self.control.sharing(SHARE):
