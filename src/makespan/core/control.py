@@ -41,7 +41,7 @@ class Control:
 
     ``incumbent``: the best solution of earlier methods on the same problem, to start from.
     ``interrupted``: whether the user asked to stop; set from a signal handler.
-    ``line_up``: what ``auto`` does, for methods that plan parts of a problem apart.
+    ``line_up``: what ``auto`` does, for methods that plan parts of a problem apart; set by a solve.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Control:
         self.log_steps = log_steps
         self.incumbent: Solution | None = None
         self.interrupted = False
-        self.line_up: Callable[[Problem], Solution] | None = None
+        self.line_up: Callable[[Problem], Solution]
         self._progress = progress
         self._started, self._spent = startup.clock(), startup.spent()
         self._counts = 0.0 if first_use.mode() == "now" else COUNTED * (time_limit or 0.0)

@@ -410,8 +410,7 @@ def _batch(call: Callable[[Any], Any], items: Any, first: int) -> tuple[Any, lis
     try:
         return _whole(call(items), len(items)), []
     except (Exception, SystemExit) as error:
-        last = first + len(items) - 1
-        return [None] * len(items), [failure(first, last, error)]
+        return [None] * len(items), [failure(first, first + len(items) - 1, error)]
 
 
 def _each(

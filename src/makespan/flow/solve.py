@@ -165,7 +165,8 @@ def solve_controlled(
     method, options = _with_file_options(problem, method, options)
     _refuse_late(kind.minimum_seconds(problem), control.time_limit)
     limit = EXACT_SECONDS if control.time_limit is None and method == "auto" else control.time_limit
-    job, control.line_up = (problem, method, options, limit), partial(line_up, kind, control)
+    job = (problem, method, options, limit)
+    control.line_up = partial(line_up, kind, control)
     with control.interruptible(), first_use.limited(limit, lambda: job) as compiling:
         try:
             with control.reserving(kind.postprocessing_seconds(problem)):

@@ -119,11 +119,18 @@ def test_what_is_not_apart_is_refused() -> None:
         [1.0, 1.0, 0.0, 1.0],
         [1.0, 1.0, inf, 0.0],
     ]
+    shared = "needs groups that share no segment, but they do"
     for problem, why in (
-        (in_groups([[1, 2, 3, 4]], 2, machines=4, transfer=1.0), "several groups"),
-        (in_groups([[1, 2], [2, 3, 4]], 2, machines=4, transfer=1.0), "several groups"),
+        (
+            in_groups([[1, 2, 3, 4]], 2, machines=4, transfer=1.0),
+            shared,
+        ),
+        (
+            in_groups([[1, 2], [2, 3, 4]], 2, machines=4, transfer=1.0),
+            shared,
+        ),
         (Reduction(machines=4, segments=2, transfer=1.0), "collective is 'reduce'"),
-        (Reduction(network=network, combine=True, **given), "a network is given"),
+        (Reduction(network=network, combine=True, **given), "needs no network, but one is given"),
         (Reduction(machines=4, combine=True, transfer=missing, **given), "links between all"),
     ):
         with pytest.raises(MethodError, match=why):

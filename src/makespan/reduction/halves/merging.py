@@ -231,8 +231,7 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
             )
             if best[place].optimal or (control.expired() and not quick):
                 continue
-            both = (part.latencies, part.transfers) if place and method is tree_packing else ()
-            if lacking and both and all((table == table.T).all() for table in both):
+            if lacking and place and method is tree_packing and _takes_as_long_back(part):
                 continue  # the other half backwards will do: one whole run takes long
             if method.applies(part):
                 control.incumbent = best[place]
@@ -243,6 +242,11 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
                     best[place] = _better(best[place], method(part, control, **budget))
     control.incumbent = before
     return best
+
+
+def _takes_as_long_back(part: Reduction) -> bool:
+    """Whether every way takes as long as the one back, where there is one."""
+    return all(np.array_equal(table, table.T) for table in (part.latencies, part.transfers))
 
 
 def _seconds(control: Control, share: float, *, exact: bool) -> float | None:

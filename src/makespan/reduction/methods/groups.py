@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.registry import Need, register
+from makespan.core.registry import Need, condition, one_of, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction import needs
@@ -37,7 +37,7 @@ MANY = 2_000  # sends from which other manners are tried
 MOST_NEAR, STEPS_NEAR = 100, 400_000_000  # runs in such, and what they do in all
 SHARE, SHARE_BEFORE = 0.4, 0.15  # of the time that is left, and where a search follows
 ROUNDING = 1e-11
-BYTES = 260  # a send of an all-reduce, the most that was measured, check included
+BYTES, BYTES_APART = 260, 500  # a send of an all-reduce, the most that was measured, with a check
 TIMED_IN_ALL = 50_000  # sends
 SHARE_APART = 0.5  # of the time that is left: others then go on with all groups at once
 
@@ -55,15 +55,6 @@ OVER_GROUPS = Need(
     "an all-reduce, or an all-gather or reduce-scatter of fewer segments than machines",
     _not_over_groups,
 )
-
-
-def _together(problem: Reduction) -> str | None:
-    if problem.collective != "custom" or problem.network is not None:
-        return "a network is given" if problem.network else f"collective is {problem.collective!r}"
-    return "there is one" if len(_groups(problem)) == 1 else None
-
-
-APART = Need("several groups of machines that share no segment, and no network", _together)
 
 
 @register(
@@ -195,7 +186,13 @@ def _sends(problem: Reduction, shape: Shape, rows: Integers) -> Sends:
 
 
 @register(
-    needs=(APART, *needs.FREE_PLAN, needs.ALL_LINKS),
+    needs=(
+        one_of("collective", "custom", decisive=True),
+        condition("no network", lambda each: each.network is None, "one is given", decisive=True),
+        condition("groups that share no segment", lambda each: len(_groups(each)) > 1, "they do"),
+        *needs.FREE_PLAN,
+        needs.ALL_LINKS,
+    ),
     complexity="that of other methods, once for each group that differs from the others",
     source="groups that share no segment are problems of their own",
 )
@@ -204,14 +201,13 @@ def process_groups(problem: Reduction, control: Control) -> Solution:
 
     Machines of a group send nothing of another one. Later methods let them help it.
     """
-    claim_sends(problem, 500)  # with the plans of the parts
+    claim_sends(problem, BYTES_APART)
     groups = _groups(problem)
     parts = [_part(problem, *each) for each in groups]
-    plans: dict[Reduction, Plan] = {}
-    assert control.line_up is not None
+    unlike, plans = dict.fromkeys(parts), dict[Reduction, Plan]()
     with control.sharing(SHARE_APART):
-        for part in dict.fromkeys(parts):
-            with control.sharing(1 / (len(set(parts)) - len(plans))):
+        for part in unlike:
+            with control.sharing(1 / (len(unlike) - len(plans))):
                 found = control.line_up(part).schedule
             assert found is not None
             plans[part] = Plan.of(part, found)
