@@ -33,7 +33,6 @@ SMALL: dict[str, tuple[_compile.Sample, ...]] = {
 ROOT = Path(__file__).parents[2]
 GIGABYTES = 2.0
 RARE = {
-    "makespan.reduction.heuristics.annealing.anneal",
     "makespan.reduction.exact.branching.decide",
 }
 """Kernels that no sample reaches: those of searches that small problems end before."""

@@ -14,6 +14,10 @@ FEW_MACHINES = 64
 LOOKS_IN_REACH = 20_000_000  # about a fifth of a second a run
 SENDS_IN_REACH = 100_000
 PAIRS_IN_REACH = 50_000_000  # more take seconds to fill tables of them
+SHARE = 0.5  # of the time that is left, where exact search follows
+SHARE_ANNEALED = 0.85  # the same where sends are annealed, as exact search seldom improves them
+SHARE_BEFORE_PROOF = 0.1  # the same, where it soon proves the optimum
+FEW_SENDS = 20  # one way, whose plan exact search may prove, as it may over few links
 MOST_ARCS, ARCS_IN_REACH, ARCS_PROVED = 60_000, 6_000, 150
 
 
@@ -95,6 +99,23 @@ def _annealed(problem: Reduction) -> str | None:
     concerned = np.any(sets, axis=0)
     several = concerned.all() or (concerned.sum(axis=0) > 2).all()
     return None if few and problem.shared is None and several else "they aren't"
+
+
+def _alike(problem: Reduction) -> str | None:
+    if problem.segments == "auto":
+        return None
+    if not one_way(problem) and problem.collective != "all-reduce":
+        return f"collective is {problem.collective!r}"
+    return None if problem.sizes.min() == problem.sizes.max() else "segment_sizes differ"
+
+
+def _linked(problem: Reduction) -> str | None:
+    if problem.segments == "auto":
+        return None
+    if problem.shared is not None:
+        return "links are shared"
+    missing = problem.collective == "all-reduce" and problem.links is not None
+    return "some are missing" if missing else None
 
 
 def at_most(most: int, what: str, count: Callable[[Reduction], int]) -> Need:
@@ -187,6 +208,18 @@ ANNEALED = Scope(
     (UNEVEN_TIMES, Need("few segments, each of all machines or three, no shared links", _annealed)),
 )
 """Of those that sends are annealed of, which needs the time more than what is before it."""
+EJECTED = Scope(
+    (
+        *FREE_PLAN,
+        ONE_PORT,
+        Need("segments of one size, combined or copied, or an all-reduce", _alike),
+    ),
+    (
+        UNEVEN_TIMES,
+        at_most(SENDS_IN_REACH, "sends", sends_in),
+        Need("no shared links, and in an all-reduce, links between all machines", _linked),
+    ),
+)
 NOT_ANNEALED = Need("no annealing", lambda p: "'auto' anneals" if is_tried(p, ANNEALED) else None)
 BY_CP_SAT = Scope(
     (CP_SAT, GIVEN_COUNT, MODELLED, FREE_ORDER, COMMON_UNIT, _arcs(MOST_ARCS)),
@@ -195,3 +228,14 @@ BY_CP_SAT = Scope(
 """Those of the methods that go on from plans of others."""
 PROVED_SOON = Scope((AN_ALL_REDUCE, *BY_CP_SAT.needs), (UNEVEN_TIMES, _arcs(ARCS_PROVED)))
 """Of all-reduces that exact search proves in a second or two: what is before it must leave time."""
+
+
+def share_of_search(problem: Reduction) -> float:
+    """Return the part of the time that is left which a search has before exact search."""
+    if not is_tried(problem, BY_CP_SAT):
+        return 1.0
+    if is_tried(problem, PROVED_SOON):
+        return SHARE_BEFORE_PROOF
+    few = sends_in(problem) < FEW_SENDS or problem.links is not None
+    proved = problem.statement.one_way and few
+    return SHARE_ANNEALED if is_tried(problem, ANNEALED) and not proved else SHARE

@@ -10,6 +10,7 @@ import pytest
 import makespan
 from makespan import Reduction
 from makespan.core.control import Control
+from makespan.core.numeric.binding import bind
 from makespan.reduction.heuristics.ejection import eject_and_insert
 from makespan.reduction.methods import guided_ejection
 from tests.thorough import few
@@ -30,47 +31,110 @@ def problem_of(seed: int, most: int = 9) -> Reduction:
     )  # fmt: skip
 
 
+def unlike_problem_of(seed: int) -> Reduction:
+    """Return a problem of times that differ, whole or not; some links may be missing."""
+    rng = np.random.default_rng(seed)
+    n, m = (int(count) for count in rng.integers([2, 1], [7, 5]))
+    collective: Any = KINDS[seed % len(KINDS)]
+    transfer = rng.integers(1, 7, (n, n)) * rng.choice([1.0, 0.1, np.pi])
+    if n > 2 and collective != "all-reduce" and rng.random() < 0.5:
+        transfer[n - 1, 1] = np.inf
+    return Reduction(
+        machines=n, segments=m, collective=collective, transfer=transfer,
+        latency=rng.integers(0, 4, (n, n)) * float(rng.integers(2)),
+        reduce=rng.integers(0, 5, n) * float(rng.integers(2)),
+    )  # fmt: skip
+
+
+def solved(problem: Reduction, method: str, tries: int) -> tuple[float, float]:
+    """Return the makespan and the bound."""
+    found = makespan.solve(problem, method=method, tries=tries)
+    assert found.makespan is not None
+    assert found.lower_bound is not None
+    return found.makespan, found.lower_bound
+
+
+@pytest.mark.parametrize("seed", few(60, 6))
+def test_plans_of_unlike_times_are_valid_and_beat_no_bound(seed: int) -> None:
+    """And no longer than the plan that they are made from."""
+    problem = unlike_problem_of(seed)
+    first, _ = solved(problem, "ejection-pool", tries=0)
+    end, bound = solved(problem, "ejection-pool", tries=12)
+    assert bound * (1 - 1e-9) <= end <= first
+
+
+def test_plans_between_racks_end_much_sooner() -> None:
+    """18 machines in two racks, whose line takes five times as long, and 8 segments."""
+    rack = np.arange(18) >= 9
+    transfer = np.where(rack[:, None] == rack, 1.0, 5.0)
+    problem = Reduction(machines=18, segments=8, collective="all-reduce", transfer=transfer)
+    first, _ = solved(problem, "ejection-pool", tries=0)
+    end, _ = solved(problem, "ejection-pool", tries=60)
+    assert end <= 0.6 * first
+
+
 @pytest.mark.parametrize("seed", few(60, 6))
 def test_plans_are_valid_and_beat_no_bound(seed: int) -> None:
     """The referee, which every result passes, accepts them."""
-    found = makespan.solve(problem_of(seed), method="guided-ejection", tries=8)
-    assert found.makespan >= found.lower_bound * (1 - 1e-9)
+    end, bound = solved(problem_of(seed), "guided-ejection", tries=8)
+    assert end >= bound * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("method", [guided_ejection.guided_ejection, guided_ejection.ejection_pool])
 @pytest.mark.parametrize("seed", few(30, 2, thorough=18))
-def test_rounds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A port is used once a round each way, and what is sent was there; compiled or not."""
-    problem = problem_of(seed + 6, most=7)
-    calls: list[tuple[Any, ...]] = []
+def test_rounds(seed: int, method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ports do one thing at a time, and what is sent was there; compiled or not."""
+    mixed = method is guided_ejection.ejection_pool
+    problem = unlike_problem_of(seed) if mixed else problem_of(seed + 6, most=7)
+    calls: list[dict[str, Any]] = []
 
     class Noted:
         @staticmethod
-        def at(_: float) -> Any:
-            return lambda *arguments: calls.append(arguments) or eject_and_insert.plain(*arguments)
+        def bind(_: float, **columns: Any) -> Any:
+            def run(stop: Any) -> Any:
+                calls.append({name: np.copy(column) for name, column in columns.items()})
+                left = eject_and_insert.plain(**columns, stop=stop)
+                calls[-1] |= {"after": columns["ready"]}
+                calls[-1] |= {name: columns[name] for name in ("giver", "when")}
+                return left
+
+            return run
 
     monkeypatch.setattr(guided_ejection, "eject_and_insert", Noted)
-    guided_ejection.guided_ejection(problem, Control(), tries=4)
+    method(problem, Control(), tries=4)
+    assert calls or not mixed
     for call in calls:
-        ready, lacks, lag, mirrored, reserved, rounds, steps, seed_of, giver, when, stop = call
+        giver, when, lag, lasts = (call[name] for name in ("giver", "when", "lag", "lasts"))
+        ready, mirrored, rounds = call.pop("after"), call["mirrored"], int(call["rounds"])
         segment, machine = np.nonzero(giver >= 0)
         source, moment = giver[segment, machine], when[segment, machine]
+        way = mirrored[segment].astype(int)
+        pair = (way, source, machine) if mixed else (way, 0, 0)
+        behind, long = lag[pair], lasts[pair]
         assert (moment >= ready[segment, source]).all()
-        assert (ready[segment, machine] == moment + lag[segment]).all()
-        assert lacks[segment, machine].all()
-        assert moment.max(initial=0) < rounds
-        turned = mirrored[segment]
-        sender, receiver = np.where(turned, [machine, source], [source, machine])
-        moment = np.where(turned, rounds - 1 - moment, moment)
-        for port in (sender, receiver):
-            assert len(np.unique(port * rounds + moment)) == len(port)
-        only = reserved[sender, moment]
-        assert ((only < 0) | (only == segment)).all()
-        before = np.where(giver >= 0, -1, ready).astype(np.int32)
-        again = np.empty_like(giver), np.empty_like(when)
-        arguments = before, lacks, lag, mirrored, reserved, rounds, steps, seed_of, *again, stop
-        eject_and_insert.compiled(*arguments)
-        assert (again[0] == giver).all()
-        assert (again[1] == when).all()
+        work = call["work"][way, machine if mixed else 0]
+        assert (ready[segment, machine] == moment + behind + long + work).all()
+        assert call["lacks"][segment, machine].all()
+        assert (moment + behind + long).max(initial=0) <= rounds
+        held: set[tuple[str, int, int]] = set()
+        columns = (each.tolist() for each in (way, source, machine, moment, behind, long))
+        for turned, giving, taking, at, later, count in zip(*columns, strict=True):
+            for step in range(count):
+                one, two = at + step, at + later + step
+                cells = ("out", giving, one), ("into", taking, two)
+                if turned:
+                    cells = ("into", giving, rounds - 1 - one), ("out", taking, rounds - 1 - two)
+                assert not held & set(cells)
+                held |= set(cells)
+        if not mixed:
+            only = call["reserved"][source, moment]
+            assert ((only < 0) | (only == segment) | mirrored[segment]).all()
+        again = {name: np.empty_like(giver) for name in ("giver", "when")}
+        columns_again = call | again | {"stop": np.zeros(1, dtype=np.int64)}
+        numbers = {name: columns_again[name].item() for name in ("rounds", "steps", "seed", "dear")}
+        bind(eject_and_insert.compiled, **columns_again | numbers)()
+        assert (again["giver"] == giver).all()
+        assert (again["when"] == when).all()
 
 
 @pytest.mark.parametrize(
@@ -98,7 +162,7 @@ def test_without_a_try_another_plan_is_taken() -> None:
     for collective in ("broadcast", "all-reduce"):
         problem = Reduction(machines=4, segments=3, collective=collective, latency=1, transfer=1,
                             reduce=1)  # fmt: skip
-        assert makespan.solve(problem, method="guided-ejection", tries=0).makespan > 0
+        assert solved(problem, "guided-ejection", tries=0)[0] > 0
 
 
 def test_luby() -> None:

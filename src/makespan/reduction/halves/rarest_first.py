@@ -9,7 +9,6 @@ from makespan.core.control import Control, stoppable
 from makespan.core.numeric.arrays import Integers, frozen, readonly
 from makespan.core.numeric.binding import bind
 from makespan.core.numeric.sorting import sorted_by
-from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction import needs
 from makespan.reduction.answer import finished
@@ -19,7 +18,6 @@ from makespan.reduction.halves import planner
 from makespan.reduction.halves.closed_forms import direct
 from makespan.reduction.halves.shortest_paths import quickest_ways, shortest_paths, without_idle
 from makespan.reduction.halves.trees import ALONG, chain
-from makespan.reduction.heuristics.annealing import Annealing
 from makespan.reduction.heuristics.rarest_first import (
     FARTHEST,
     IN_TIME,
@@ -31,7 +29,6 @@ from makespan.reduction.heuristics.rarest_first import (
     broadcast_rarest_first,
 )
 from makespan.reduction.heuristics.symmetry import (
-    Plan,
     broadcast_of,
     links_of_copies,
     ports_of_copies,
@@ -48,10 +45,6 @@ MAX_REBUILDS = 2_000
 PATIENCE = 10  # times as many within a time limit, where there are too many copies to try all
 FEW_COPIES = 120
 BEFORE = 0.4  # of the time that is left, where plans are then shortened
-MOST_CHANGED = 100_000  # copies
-BURST = 600  # changes at a time, every other turn, and less often where they are of no use
-RARER = 10  # bursts of no use, after which the next ones are a turn further apart
-BEST = 4  # times as many changes of the best plan as of others
 
 
 class Spreader:
@@ -169,8 +162,7 @@ def _growing(problem: Reduction, latency: Any, transfer: Any, prepare: Any, size
     needs=(needs.COPIED_OR_COMBINED, *needs.FREE_PLAN),
     reach=(needs.FEW_PAIRS,),
     complexity="O(n m (a + l)) a run, for a segments under way and l machines that lack one",
-    source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding; "
-    "annealing as in Kirkpatrick, Gelatt and Vecchi 1983",
+    source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding",
 )
 def rarest_first(
     problem: Reduction,
@@ -181,7 +173,6 @@ def rarest_first(
 ) -> Solution:
     """Spread the rarest segment first, in reversed time; restart, then rebuild the best plan's end.
 
-    The best plan, and that of an earlier method, are also changed in turn by simulated annealing.
     Stops at the lower bound.
     """
     spreader = Spreader(problem, control)
@@ -211,13 +202,10 @@ def rarest_first(
             spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])
             if turn == len(STYLES) and broadcast_rarest_first.pays(spreader.count * restarts):
                 spreader.loop = broadcast_rarest_first.compiled  # for many runs on a small problem
-        changes = _Changes(spreader)
-        for turn in range(max(0, rebuilds)):
+        for _ in range(max(0, rebuilds)):
             if spreader.end <= bound or control.expired():
                 break
             rebuild(spreader, rng)
-            if turn >= changes.due and changes.run(turn) <= bound:
-                break
     if spreader.end == spreader.huge:  # not even one run was through
         if problem.links is not None:
             return shortest_paths(problem, control)
@@ -225,7 +213,6 @@ def rarest_first(
             return ALONG[chain](problem, control)
         return direct(problem, control)
     schedule = schedule_from_copies(problem, spreader.copies)
-    schedule = min([schedule, *changes.best()], key=lambda plan: plan.makespan)
     return finished(problem, control, schedule, lower_bound, backwards=True)
 
 
@@ -287,47 +274,6 @@ def chosen_late(spreader: Spreader, rng: np.random.Generator) -> Integers | None
                 rows.append((start, one, other, segment))
                 came.append((other, segment))
     return np.array([copy for _, *copy in sorted(rows)], dtype=np.int64)
-
-
-class _Changes:
-    """The plan of an earlier method and that of a spreader, changed; the best one more often."""
-
-    def __init__(self, spreader: Spreader) -> None:
-        self.problem, self.spreader = spreader.problem, spreader
-        simple = not (spreader.forwards or spreader.ways.links or spreader.ways.release.any())
-        some = FEW_COPIES < spreader.count <= MOST_CHANGED and self.problem.ports is None
-        count = 2 * (simple and some)
-        costs = spreader.holds, *spreader.ways[:5]
-        grain = int(spreader.unit is not None)
-        self.due, self.useless = 0.0 if count else np.inf, 0
-        self.ends = [Annealing(costs, spreader.huge, spreader.least, grain) for _ in range(count)]
-        incumbent = spreader.control.incumbent
-        if self.ends and incumbent is not None and incumbent.schedule is not None:
-            plan = Plan.of(self.problem, incumbent.schedule)
-            plan = plan.mirrored() if self.problem.statement.combining else plan
-            copies = plan.rows[np.argsort(plan.times[:, 0], kind="stable"), :3]
-            self.ends[0].take(copies, incumbent.makespan / float(spreader.unit or 1))
-
-    def run(self, turn: int) -> Any:
-        """Go on from better plans, change one; return when it ends."""
-        self.ends[1].take(self.spreader.copies, float(self.spreader.end))
-        able = [one for one in self.ends if len(one.rows)]
-        if not able:
-            return np.inf
-        best = min(able, key=lambda one: min(one.end, one.taken))
-        chosen = min(able, key=lambda one: one.work / (BEST if one is best else 1))
-        before = min(best.end, best.taken)
-        chosen.run(min(BURST, 1 + COPIES_IN_ALL // self.spreader.count), turn)
-        self.useless = 0 if chosen.end < before else self.useless + 1
-        self.due = turn + 2 + self.useless // RARER
-        return chosen.end
-
-    def best(self) -> list[Schedule]:
-        """Return the best plan, if there is one."""
-        best = min(self.ends, key=lambda one: one.end, default=None)
-        if best is None or not len(best.copies):
-            return []
-        return [schedule_from_copies(self.problem, best.copies)]
 
 
 def rebuild(spreader: Spreader, rng: np.random.Generator) -> None:

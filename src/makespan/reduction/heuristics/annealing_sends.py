@@ -59,19 +59,39 @@ def _occupy(sort, machine, begin, lasts, busy, busy_from, busy_until):  # type: 
 @part
 def _gap(giver, taker, at, lag, lasts, busy, busy_from, busy_until):  # type: ignore[no-untyped-def]
     """Return from when on, after ``at``, both ports have room."""
-    out = into = 0
+    out, into = busy[GIVES, giver], busy[TAKES, taker]
+    while out > 0 and busy_until[GIVES, giver, out - 1] > at:  # most are long before
+        out -= 1
+    while into > 0 and busy_until[TAKES, taker, into - 1] > at + lag:
+        into -= 1
     before = at - 1
     while before < at:
         before = at
-        while out < busy[GIVES, giver] and busy_until[GIVES, giver, out] <= at:
+        while out < busy[GIVES, giver] and busy_from[GIVES, giver, out] < at + lasts:
+            at = max(at, busy_until[GIVES, giver, out])
             out += 1
-        if out < busy[GIVES, giver] and busy_from[GIVES, giver, out] < at + lasts:
-            at = busy_until[GIVES, giver, out]
-        while into < busy[TAKES, taker] and busy_until[TAKES, taker, into] <= at + lag:
+        while into < busy[TAKES, taker] and busy_from[TAKES, taker, into] < at + lag + lasts:
+            at = max(at, busy_until[TAKES, taker, into] - lag)
             into += 1
-        if into < busy[TAKES, taker] and busy_from[TAKES, taker, into] < at + lag + lasts:
-            at = busy_until[TAKES, taker, into] - lag
     return at
+
+
+@part
+def _offer(  # type: ignore[no-untyped-def]
+    other, taker, segment, back, latency, transfer, combine, size, there, dear, busy, busy_from,
+    busy_until, value, giver, start,
+):  # fmt: skip
+    """Let a machine give another one a segment, if that has it sooner then."""
+    one, two = (taker, other) if back else (other, taker)
+    lasts = transfer[one, two] * size[segment]
+    lag = latency[one, two]
+    at = there[other] + (combine[other] * size[segment] if back else 0)
+    if lasts < 0 or at + lag + (1 + dear) * lasts >= value[taker]:
+        return
+    at = _gap(other, taker, at, lag, lasts, busy, busy_from, busy_until)
+    late = at + lag + lasts + dear * lasts
+    if late < value[taker]:
+        value[taker], giver[taker], start[taker] = late, other, at
 
 
 @part
@@ -83,33 +103,26 @@ def _grow(  # type: ignore[no-untyped-def]
     machines = len(state)
     lacking = row = 0
     for taker in range(machines):
-        giver[taker] = -1
+        giver[taker], value[taker] = -1, -np.inf
         lacking += state[taker] == LACKS
-    fresh = 0  # who has it since just now
     while lacking > 0:
-        chosen, soonest = -1, 0.0
-        for taker in range(machines):
-            if state[taker] != LACKS:
-                continue
-            first, last = (0, machines) if giver[taker] < 0 else (fresh, fresh + 1)
-            for other in range(first, last):
-                one, two = (taker, other) if back else (other, taker)
-                lasts = transfer[one, two] * size[segment]
-                if state[other] != HAS or lasts < 0:
-                    continue
-                if giver[taker] >= 0 and there[other] + (1 + dear) * lasts >= value[taker]:
-                    continue
-                lag = latency[one, two]
-                at = there[other] + (combine[other] * size[segment] if back else 0)
-                at = _gap(other, taker, at, lag, lasts, busy, busy_from, busy_until)
-                late = at + lag + lasts + dear * lasts
-                if giver[taker] < 0 or late < value[taker]:
-                    value[taker], giver[taker], start[taker] = late, other, at
-            late = value[taker] + favour[taker]
-            if giver[taker] >= 0 and (chosen < 0 or late < soonest):
-                chosen, soonest = taker, late
-        if chosen < 0:
-            return False
+        chosen = -1
+        while chosen < 0 or giver[chosen] < 0:
+            if chosen >= 0:
+                value[chosen] = np.inf
+                for other in range(machines):
+                    if state[other] == HAS:
+                        _offer(
+                            other, chosen, segment, back, latency, transfer, combine, size, there,
+                            dear, busy, busy_from, busy_until, value, giver, start,
+                        )  # fmt: skip
+            soonest = np.inf
+            for taker in range(machines):
+                late = value[taker] + favour[taker]
+                if state[taker] == LACKS and late < soonest:
+                    chosen, soonest = taker, late
+            if soonest == np.inf:
+                return False
         other, at = giver[chosen], start[chosen]
         one, two = (chosen, other) if back else (other, chosen)
         lasts = transfer[one, two] * size[segment]
@@ -124,10 +137,14 @@ def _grow(  # type: ignore[no-untyped-def]
         state[chosen] = HAS
         there[chosen] = at + lag + lasts
         lacking -= 1
-        fresh = chosen
-        for taker in range(machines):  # who gave has less room now
-            if giver[taker] == other:
+        for taker in range(machines):
+            if giver[taker] == other:  # who gave has less room now: not sooner than that
                 giver[taker] = -1
+            if state[taker] == LACKS:
+                _offer(
+                    chosen, taker, segment, back, latency, transfer, combine, size, there, dear,
+                    busy, busy_from, busy_until, value, giver, start,
+                )  # fmt: skip
     return True
 
 

@@ -9,19 +9,29 @@ TROUBLED = 16  # if not, in which round of these weighs least what is?
 WORD = 62  # rounds, a bit each
 SHUFFLED = 10  # steps in which not the last of those taken out is placed, but any
 NOBODY = -1  # instead of a machine, a round, or a copy
-FORWARDS, BACKWARDS = 0, 1  # rows of the tables of free rounds
+FORWARDS, BACKWARDS = 0, 1  # time; who gives sends forwards, and takes backwards
 
 
 @part
-def _set(bits, way, machine, time):  # type: ignore[no-untyped-def]
-    """Mark a round as free."""
-    bits[way, machine, time // WORD] |= 1 << time % WORD
+def _mark(free, kind, machine, moment, rounds, is_free):  # type: ignore[no-untyped-def]
+    """Mark a round as free or taken, forwards and in reversed time."""
+    for way in range(2):
+        time = rounds - 1 - moment if way == BACKWARDS else moment
+        if is_free:
+            free[kind, way, machine, time // WORD] |= 1 << time % WORD
+        else:
+            free[kind, way, machine, time // WORD] &= ~(1 << time % WORD)
 
 
 @part
-def _clear(bits, way, machine, time):  # type: ignore[no-untyped-def]
-    """Mark a round as taken."""
-    bits[way, machine, time // WORD] &= ~(1 << time % WORD)
+def _both_free(free, way, giver, taker, at, behind):  # type: ignore[no-untyped-def]
+    """Return in which rounds from ``at`` on both ports are free, the taker's ``behind`` later."""
+    word, shift = at // WORD, at % WORD
+    low, high = free[way, way, giver, word], free[way, way, giver, word + 1]
+    here = low >> shift | high << WORD - shift
+    word, shift = (at + behind) // WORD, (at + behind) % WORD
+    low, high = free[1 - way, way, taker, word], free[1 - way, way, taker, word + 1]
+    return here & (low >> shift | high << WORD - shift) & (1 << WORD) - 1
 
 
 @part
@@ -41,32 +51,14 @@ def _lowest(bits):  # type: ignore[no-untyped-def]
 
 
 @part
-def _begin(  # type: ignore[no-untyped-def]
-    ready, lacks, reserved, seed, giver, when, sends, takes, held, holder, place, pool
-):
-    """Enter who has what from the start, and all free rounds; return how many copies to place.
-
-    The copies to be placed are shuffled within each segment. The seed is returned, too.
-    """
+def _gather(lacks, ready, mixed, seed, pool):  # type: ignore[no-untyped-def]
+    """Put all that is lacking on the pool, in order or ``mixed``; return how many, and the seed."""
     segments, machines = ready.shape
-    rounds = reserved.shape[1]
-    for time in range(rounds):
-        for machine in range(machines):
-            for way in range(2):
-                moment = rounds - 1 - time if way == BACKWARDS else time
-                _set(takes, way, machine, time)
-                if reserved[machine, moment] < 0:
-                    _set(sends, way, machine, time)
     size = 0
     for segment in range(segments - 1, -1, -1):
-        first = size
+        first = 0 if mixed else size
         for machine in range(machines):
-            giver[segment, machine] = when[segment, machine] = NOBODY
-            if ready[segment, machine] >= 0:
-                place[segment, machine] = held[segment]
-                holder[segment, held[segment]] = machine
-                held[segment] += 1
-            elif lacks[segment, machine]:
+            if ready[segment, machine] < 0 and lacks[segment, machine]:
                 seed = next_seed(seed)
                 other = first + (seed >> 8) % (size - first + 1)
                 pool[size] = pool[other]
@@ -76,35 +68,83 @@ def _begin(  # type: ignore[no-untyped-def]
 
 
 @part
+def _first_gap(free, way, giver, taker, at, last, behind, long):  # type: ignore[no-untyped-def]
+    """Return from which round on, from ``at`` on, both ports are free for long enough.
+
+    Where there is none by ``last``, it is a later one.
+    """
+    if behind == 0 and long == 1:
+        left = -1 << at % WORD  # of the first word, the rounds from then on
+        for word in range(at // WORD, free.shape[3]):
+            both = free[way, way, giver, word] & free[1 - way, way, taker, word] & left
+            if both != 0:
+                return WORD * word + _lowest(both)
+            left = -1
+        return last + 1
+    while at <= last:
+        both = _both_free(free, way, giver, taker, at, behind)
+        if both == 0:
+            at += WORD
+            continue
+        at += _lowest(both)
+        room, taken = 0, 0
+        while taken == 0 and room < long:
+            both = _both_free(free, way, giver, taker, at + room, behind)
+            taken = ~both & (1 << WORD) - 1
+            room += WORD if taken == 0 else _lowest(taken)
+        if room >= long:
+            break
+        at += room
+    return at
+
+
+@part
 def _find_free(  # type: ignore[no-untyped-def]
-    segment, machine, turned, offset, ready, reserved, out, into, sends, takes, held, holder
+    segment, machine, way, offset, dear, ready, lag, lasts, reserved, busy, free, held, holder
 ):
-    """Return a holder and a round in which both ports are free, or twice :data:`NOBODY`."""
+    """Return a holder and a round from which both ports are free, or twice :data:`NOBODY`.
+
+    Where times differ, they are those by which it comes first; a round that ports are held counts
+    ``dear`` more.
+    """
     rounds = reserved.shape[1]
+    pairs = 1 if lag.shape[1] > 1 else 0
     count = held[segment]
+    source = at = NOBODY
+    soonest = 2.0 * rounds * (1.0 + dear)
     for step in range(min(count, ASKED)):
         other = holder[segment, (offset + step) % count]
         since = int(ready[segment, other])
         if since >= rounds:
             continue
         own = reserved[other, since] == segment
-        if own and out[other, since] < 0 and into[machine, since] < 0:
+        if own and busy[0, other, since] < 0 and busy[1, machine, since] < 0:
             return other, since
-        left = -1 << since % WORD  # of the first word, the rounds from then on
-        for word in range(since // WORD, sends.shape[2]):
-            if turned:
-                free = sends[BACKWARDS, machine, word] & takes[BACKWARDS, other, word] & left
-            else:
-                free = sends[FORWARDS, other, word] & takes[FORWARDS, machine, word] & left
-            if free != 0:
-                return other, WORD * word + _lowest(free)
-            left = -1
-    return NOBODY, NOBODY
+        long = lasts[way, other * pairs, machine * pairs]
+        behind = lag[way, other * pairs, machine * pairs]
+        last = rounds - behind - long
+        if long <= 0 or since > last or since + behind + (1.0 + dear) * long >= soonest:
+            continue
+        time = _first_gap(free, way, other, machine, since, last, behind, long)
+        late = time + behind + (1.0 + dear) * long
+        if time <= last and late < soonest:
+            source, at, soonest = other, time, late
+            if pairs == 0:
+                break
+    return source, at
+
+
+@part
+def _begin_of(way, at, behind, long, rounds):  # type: ignore[no-untyped-def]
+    """Return from which rounds on a copy holds the ports of giver and taker, forwards."""
+    if way == BACKWARDS:
+        return rounds - at - long, rounds - at - behind - long
+    return at, at + behind
 
 
 @part
 def _find_lightest(  # type: ignore[no-untyped-def]
-    segment, machine, turned, offset, seed, ready, reserved, out, into, heft, held, holder
+    segment, machine, way, offset, seed, ready, lag, lasts, reserved, busy, heft, held, holder
 ):
     """Return a holder and a round in which those in the way weigh least; ties at random.
 
@@ -112,21 +152,33 @@ def _find_lightest(  # type: ignore[no-untyped-def]
     weight, and the seed.
     """
     rounds = reserved.shape[1]
+    pairs = 1 if lag.shape[1] > 1 else 0
     count = held[segment]
     least = source = at = NOBODY
     ties = 0
-    for step in range(min(count, TROUBLED)):
-        other = holder[segment, (offset + step) % count]
-        for time in range(int(ready[segment, other]), rounds):
-            sender, receiver, moment = other, machine, time
-            if turned:
-                sender, receiver, moment = machine, other, rounds - 1 - time
-            if reserved[sender, moment] >= 0 and reserved[sender, moment] != segment:
+    for turn in range(min(count, TROUBLED)):
+        other = holder[segment, (offset + turn) % count]
+        long = lasts[way, other * pairs, machine * pairs]
+        behind = lag[way, other * pairs, machine * pairs]
+        if long <= 0:
+            continue
+        ours, theirs, kept = busy[way, other], busy[1 - way, machine], reserved[other]
+        for time in range(int(ready[segment, other]), rounds - behind - long + 1):
+            here, there = _begin_of(way, time, behind, long, rounds)
+            if way == FORWARDS and kept[here] >= 0 and kept[here] != segment:
                 continue
-            one, two = out[sender, moment], into[receiver, moment]
-            trouble = heft[one] if one >= 0 else 0
-            if two >= 0 and two != one:
-                trouble += heft[two]
+            trouble = 0
+            one = two = NOBODY
+            for step in range(long):
+                first, second = ours[here + step], theirs[there + step]
+                if first >= 0 and first != one:
+                    trouble += heft[first]
+                    one = first
+                if second >= 0 and abs(second - two) > 0 and second != first:
+                    trouble += heft[second]
+                    two = second
+                if trouble > least >= 0:
+                    break
             if least < 0 or trouble < least:
                 least, ties, source, at = trouble, 1, other, time
             elif trouble == least:
@@ -135,6 +187,18 @@ def _find_lightest(  # type: ignore[no-untyped-def]
                 if (seed >> 8) % ties == 0:
                     source, at = other, time
     return source, at, least, seed
+
+
+@part
+def _enter(code, giver, taker, way, at, behind, long, reserved, busy, free):  # type: ignore[no-untyped-def]
+    """Enter a copy at both ports, or that they are free where it is :data:`NOBODY`."""
+    rounds = reserved.shape[1]
+    here, there = _begin_of(way, at, behind, long, rounds)
+    for step in range(long):
+        busy[way, giver, here + step] = busy[1 - way, taker, there + step] = code
+        if way == BACKWARDS or reserved[giver, here + step] < 0:
+            _mark(free, way, giver, here + step, rounds, code < 0)
+        _mark(free, 1 - way, taker, there + step, rounds, code < 0)
 
 
 @part
@@ -154,14 +218,15 @@ def _link(row, machine, source, giver, heft, weight, child, behind, ahead):  # t
 
 @part
 def _eject(  # type: ignore[no-untyped-def]
-    code, size, ready, mirrored, reserved, giver, when, sends, takes, out, into, heft, child,
+    code, count, ready, mirrored, lag, lasts, reserved, giver, when, busy, free, heft, child,
     behind, ahead, held, holder, place, pool, taken,
 ):  # fmt: skip
     """Take out a copy with those that depend on it; return how many then wait to be placed.
 
-    They are put on the ``pool``, of ``size`` so far, the copy itself last; their rounds are free.
+    They are put on the ``pool``, of ``count`` so far, the copy itself last; their rounds are free.
     """
-    machines, rounds = reserved.shape
+    machines = len(reserved)
+    pairs = 1 if lag.shape[1] > 1 else 0
     row, root = code // machines, code % machines
     here = giver[row, root]
     while here >= 0:
@@ -184,56 +249,97 @@ def _eject(  # type: ignore[no-untyped-def]
             here = behind[row, here]
     for seen in range(top - 1, -1, -1):
         here = taken[seen]
-        one, two, time = giver[row, here], here, int(when[row, here])
-        back = rounds - 1 - time
-        if mirrored[row]:
-            one, two, time, back = two, one, back, time
-        out[one, time] = into[two, time] = NOBODY
-        if reserved[one, time] < 0:
-            _set(sends, FORWARDS, one, time)
-            _set(sends, BACKWARDS, one, back)
-        _set(takes, FORWARDS, two, time)
-        _set(takes, BACKWARDS, two, back)
+        way = BACKWARDS if mirrored[row] else FORWARDS
+        other = giver[row, here]
+        _enter(
+            NOBODY, other, here, way, int(when[row, here]), lag[way, other * pairs, here * pairs],
+            lasts[way, other * pairs, here * pairs], reserved, busy, free,
+        )  # fmt: skip
         giver[row, here] = when[row, here] = ready[row, here] = NOBODY
         child[row, here] = behind[row, here] = ahead[row, here] = NOBODY
         held[row] -= 1
         last = holder[row, held[row]]
         holder[row, place[row, here]] = last
         place[row, last] = place[row, here]
-        pool[size] = row * machines + here
-        size += 1
-    return size
+        pool[count] = row * machines + here
+        count += 1
+    return count
+
+
+@part
+def _insert(  # type: ignore[no-untyped-def]
+    segment, machine, source, at, ready, mirrored, lag, lasts, work, reserved, giver, when, busy,
+    free, weight, heft, child, behind, ahead, held, holder, place,
+):  # fmt: skip
+    """Place a copy: enter it at both ports, and put it into the tree of its segment."""
+    pairs = 1 if lag.shape[1] > 1 else 0
+    way = BACKWARDS if mirrored[segment] else FORWARDS
+    code = segment * len(reserved) + machine
+    after = lag[way, source * pairs, machine * pairs]
+    long = lasts[way, source * pairs, machine * pairs]
+    _enter(code, source, machine, way, at, after, long, reserved, busy, free)
+    giver[segment, machine], when[segment, machine] = source, at
+    ready[segment, machine] = at + after + long + work[way, machine * pairs]
+    place[segment, machine] = held[segment]
+    holder[segment, held[segment]] = machine
+    held[segment] += 1
+    _link(segment, machine, source, giver, heft, weight[code], child, behind, ahead)
+
+
+@part
+def _move_root(segment, due, ready, mirrored, work, when, child, behind, holder, rounds):  # type: ignore[no-untyped-def]
+    """Let the root of a tree have its segment as early as the tree of the other half allows."""
+    pairs = 1 if work.shape[1] > 1 else 0
+    other = (segment + len(ready) // 2) % len(ready)
+    root = holder[segment, 0]
+    until = due[other]
+    here = child[other, root]
+    while here >= 0:
+        until = min(until, when[other, here])
+        here = behind[other, here]
+    if until > ready[other, root]:
+        works = work[FORWARDS, root * pairs] + work[BACKWARDS, root * pairs]
+        ready[other, root] = until
+        ready[segment, root] = rounds - until + works
 
 
 @loop(pays_from=10_000, loaded_from=200)
 def eject_and_insert(  # type: ignore[no-untyped-def]
-    ready, lacks, lag, mirrored, reserved, rounds, steps, seed, giver, when, stop
-):
+    ready, lacks, lag, lasts, work, mirrored, due, given, reserved, rounds, steps, dear, seed,
+    giver, when, stop,
+):  # fmt: skip
     """Place a copy of each segment at all that lack it; return how many could not be, at least.
 
-    A port sends once in a round at most, and takes once. Where all ports are taken in all rounds,
-    the copies in the way are taken out, with those that depend on them, and wait to be placed
-    again, last in, first out (Nagata and Bräysy 2009). They weigh the more, the more often they
-    were in vain to be placed without; those that weigh least are taken out. A step has four phases:
-    choose what is placed, find a round for it, eject what is in the way, and insert it.
+    A port sends one copy at a time, and takes one. Where all ports are taken in all rounds, the
+    copies in the way are taken out, with those that depend on them, and wait to be placed again,
+    last in, first out (Nagata and Bräysy 2009). They weigh the more, the more often they were in
+    vain to be placed without; those that weigh least are taken out. A step has four phases: choose
+    what is placed, find rounds for it, eject what is in the way, and insert it.
 
-    - ``ready``: (segment, machine) From which round on it has it, -1 for not yet; is filled in.
+    - ``ready``: (segment, machine) From which round on it gives it, -1 for not yet; is filled in.
     - ``lacks``: (segment, machine) Who gets it.
-    - ``lag``: (segment) After how many rounds who was sent it may send it.
+    - ``lag``, ``lasts``: (2, giver, taker) After how many rounds the taker's port is held, and for
+      how many both are, 0 for no link; forwards, and in reversed time.
+      Axes of 1 where all are alike.
+    - ``work``: (2, machine) How many rounds later it can give what has come.
     - ``mirrored``: (segment) Whether it goes in reversed time, in which round r is ``rounds - 1 -
       r``, and those who have it take.
+    - ``due``: (segment) Where the second half of the segments are the first half, copied on: until
+      when roots may wait, that one half's tree or the other's can begin sooner. Else empty.
+    - ``given``: (row, 4) Segment, taker, giver and round of copies that are placed at first.
     - ``reserved``: (machine, round) The segment that alone its port may send then; -1 for any.
     - ``rounds``, ``steps``: how many rounds there are, and how many copies are placed at most.
-    - ``giver``, ``when``: (segment, machine) Get who gives it in which round, of reversed time
+    - ``dear``: by how many rounds later those may come, at most, that hold ports a round less.
+    - ``giver``, ``when``: (segment, machine) Get who gives it from which round on, of reversed time
       where mirrored, or -1.
     - ``stop``: (1) The loop ends soon after this is no longer 0.
     """
     segments, machines = ready.shape
-    words = rounds // WORD + 1
-    sends = np.zeros((2, machines, words), np.int64)  # the rounds in which ports are free,
-    takes = np.zeros((2, machines, words), np.int64)  # forwards and in reversed time
-    out = np.full((machines, rounds), NOBODY, np.int32)  # the copies that ports send, and take
-    into = np.full((machines, rounds), NOBODY, np.int32)
+    pairs = 1 if lag.shape[1] > 1 else 0
+    # of ports for sending and for taking: whether rounds are free, a bit each, forwards and in
+    # reversed time, and the copies that hold them
+    free = np.zeros((2, 2, machines, rounds // WORD + 3), np.int64)
+    busy = np.full((2, machines, rounds), NOBODY, np.int32)
     weight = np.ones(segments * machines, np.int32)
     heft = weight.copy()  # with all that depend on it
     child = np.full((segments, machines), NOBODY, np.int32)  # who was given it by one, in a list
@@ -244,66 +350,84 @@ def eject_and_insert(  # type: ignore[no-untyped-def]
     place = np.empty((segments, machines), np.int32)
     pool = np.empty(segments * machines, np.int32)  # copies that wait to be placed
     taken = np.empty(machines, np.int32)
-    size, seed = _begin(
-        ready, lacks, reserved, seed, giver, when, sends, takes, held, holder, place, pool
-    )
-    fewest = size
+    for machine in range(machines):
+        for time in range(rounds):
+            _mark(free, 0, machine, time, rounds, reserved[machine, time] < 0)
+            _mark(free, 1, machine, time, rounds, True)
+        for segment in range(segments):
+            giver[segment, machine] = when[segment, machine] = NOBODY
+            if ready[segment, machine] >= 0:
+                place[segment, machine] = held[segment]
+                holder[segment, held[segment]] = machine
+                held[segment] += 1
+    for row in range(len(given)):
+        segment, machine, source, at = given[row, 0], given[row, 1], given[row, 2], given[row, 3]
+        way = BACKWARDS if mirrored[segment] else FORWARDS
+        long = lasts[way, source * pairs, machine * pairs]
+        after = lag[way, source * pairs, machine * pairs]
+        if at + after + long > rounds or at < ready[segment, source] or ready[segment, source] < 0:
+            continue
+        if _first_gap(free, way, source, machine, at, at, after, long) == at:
+            _insert(
+                segment, machine, source, at, ready, mirrored, lag, lasts, work, reserved,
+                giver, when, busy, free, weight, heft, child, behind, ahead, held,
+                holder, place,
+            )  # fmt: skip
+    count, seed = _gather(lacks, ready, pairs > 0, seed, pool)
+    fewest = count
     for _ in range(steps):
-        if size == 0 or stop[0] != 0:
+        if count == 0 or stop[0] != 0:
             break
         # choose: the last one, now and then any
         seed = next_seed(seed)
         if (seed >> 8) % SHUFFLED == 0:
             seed = next_seed(seed)
-            other = (seed >> 8) % size
-            pool[size - 1], pool[other] = pool[other], pool[size - 1]
-        size -= 1
-        wanted = pool[size]
+            other = (seed >> 8) % count
+            pool[count - 1], pool[other] = pool[other], pool[count - 1]
+        count -= 1
+        wanted = pool[count]
         segment, machine = wanted // machines, wanted % machines
-        turned = mirrored[segment]
+        way = BACKWARDS if mirrored[segment] else FORWARDS
+        if len(due) > 0:
+            _move_root(segment, due, ready, mirrored, work, when, child, behind, holder, rounds)
         # find
         seed = next_seed(seed)
         offset = (seed >> 8) % held[segment]
         source, at = _find_free(
-            segment, machine, turned, offset, ready, reserved, out, into, sends, takes, held, holder
-        )
+            segment, machine, way, offset, dear * (seed >> 8) / 8388608, ready, lag, lasts,
+            reserved, busy, free, held, holder,
+        )  # fmt: skip
         least = 0
         if source < 0:
             source, at, least, seed = _find_lightest(
-                segment, machine, turned, offset, seed, ready, reserved, out, into, heft, held,
+                segment, machine, way, offset, seed, ready, lag, lasts, reserved, busy, heft, held,
                 holder,
             )  # fmt: skip
         if source < 0:  # nobody has it in time: it waits anywhere in the pool
             seed = next_seed(seed)
-            other = (seed >> 8) % (size + 1)
-            pool[size] = pool[other]
+            other = (seed >> 8) % (count + 1)
+            pool[count] = pool[other]
             pool[other] = wanted
-            size += 1
+            count += 1
             continue
-        sender, receiver, moment = source, machine, at
-        if turned:
-            sender, receiver, moment = machine, source, rounds - 1 - at
         # eject
         weight[wanted] += least > 0
-        for side in range(2):
-            code = out[sender, moment] if side == 0 else into[receiver, moment]
+        long = lasts[way, source * pairs, machine * pairs]
+        here, there = _begin_of(
+            way, at, lag[way, source * pairs, machine * pairs], long, reserved.shape[1]
+        )
+        for step in range(2 * long if least > 0 else 0):
+            code = busy[way, source, here + step // 2]
+            if step % 2:
+                code = busy[1 - way, machine, there + step // 2]
             if code >= 0:
-                size = _eject(
-                    code, size, ready, mirrored, reserved, giver, when, sends, takes, out, into,
-                    heft, child, behind, ahead, held, holder, place, pool, taken,
+                count = _eject(
+                    code, count, ready, mirrored, lag, lasts, reserved, giver, when, busy,
+                    free, heft, child, behind, ahead, held, holder, place, pool, taken,
                 )  # fmt: skip
-        # insert
-        out[sender, moment] = into[receiver, moment] = wanted
-        back = rounds - 1 - moment
-        _clear(sends, FORWARDS, sender, moment)
-        _clear(sends, BACKWARDS, sender, back)
-        _clear(takes, FORWARDS, receiver, moment)
-        _clear(takes, BACKWARDS, receiver, back)
-        giver[segment, machine], when[segment, machine] = source, at
-        ready[segment, machine] = at + lag[segment]
-        place[segment, machine] = held[segment]
-        holder[segment, held[segment]] = machine
-        held[segment] += 1
-        _link(segment, machine, source, giver, heft, weight[wanted], child, behind, ahead)
-        fewest = min(fewest, size)
+        _insert(
+            segment, machine, source, at, ready, mirrored, lag, lasts, work, reserved, giver,
+            when, busy, free, weight, heft, child, behind, ahead, held, holder, place,
+        )  # fmt: skip
+        fewest = min(fewest, count)
     return fewest

@@ -6,7 +6,7 @@ AUTO = (
     *("reduce-scatter-all-gather", "single-segment", "chain", "circulant", "open-shop"),
     *("direct", "shortest-paths", "ring", "recursive-doubling", "bruck"),
     *("guided-ejection", "earliest-due-date", "tree-packing", "rarest-first", "two-tree"),
-    *("critical-path", "branch-and-bound", "cp-sat", "cp-sat", "backfilling"),
+    *("critical-path", "ejection-pool", "branch-and-bound", "cp-sat", "cp-sat", "backfilling"),
 )
 """What ``auto`` tries in turn."""
 BESIDE = ("halves",)  # rooms of planners that are methods, too
@@ -20,6 +20,7 @@ SHARED = {
         "ring",
         "single-segment",
     ),
+    "guided-ejection": ("ejection-pool", "guided-ejection"),
     "groups": ("hierarchical", "process-groups"),
     "merging": ("cp-sat", "reduce-scatter-all-gather", "reduce-then-broadcast"),
     "proofs": ("branch-and-bound",),

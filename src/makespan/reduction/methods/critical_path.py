@@ -15,16 +15,12 @@ from makespan.reduction.halves.rarest_first import rarest_first
 from makespan.reduction.heuristics.annealing_sends import anneal
 from makespan.reduction.heuristics.critical_path import Shortening
 from makespan.reduction.heuristics.symmetry import Plan
-from makespan.reduction.needs import ALONG_CRITICAL_PATH, ANNEALED, BY_CP_SAT, is_tried
+from makespan.reduction.needs import ALONG_CRITICAL_PATH, ANNEALED, is_tried
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import claim_sends, shared_links, tables_of
 
 TIMED = 1_000_000  # sends in a run
 STALE = 60  # runs that were of no use, before it is given up
-SHARE = 0.5  # of the time that is left, where exact search follows
-SHARE_ANNEALED = 0.85  # the same where sends are annealed, as exact search seldom improves them
-FEW = 20  # sends one way, whose plan exact search may prove, as it may over few links
-SHARE_BEFORE_PROOF = 0.1  # the same, where it soon proves the optimum
 FEW_RUNS = {"restarts": 20, "rebuilds": 0}
 MOST_LATER = 0.1  # by what part plans that are gone on from may end later than the best, at most
 
@@ -49,16 +45,14 @@ def critical_path(problem: Reduction, control: Control, *, runs: int | None = No
     search = (_reversed if backward else _shortening)(problem, control)
     search.take(Plan.of(problem, known), backward=backward)
     rows = max(1, len(search.plan.rows))
-    more_comes = is_tried(problem, BY_CP_SAT)
     best = search.run(0)
     if known.makespan <= lower_bound * (1 + 1e-12):
         runs = 0
     annealed, one_way = is_tried(problem, ANNEALED), problem.statement.one_way
-    proved = one_way and (rows < FEW or problem.links is not None)
-    share = SHARE_ANNEALED if annealed and not proved else SHARE
-    share = SHARE_BEFORE_PROOF if is_tried(problem, needs.PROVED_SOON) else share
+    share = needs.share_of_search(problem)
+    share = share / 2 if is_tried(problem, needs.EJECTED) else share
     changing = search.plan.rows.copy()
-    with control.sharing(share if more_comes else 1.0):
+    with control.sharing(share):
         for _ in range(sys.maxsize if runs is None else runs):
             if not least < best < np.inf or search.stale > STALE or control.expired():
                 break
