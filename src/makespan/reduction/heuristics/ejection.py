@@ -174,7 +174,7 @@ def _find_lightest(  # type: ignore[no-untyped-def]
                 if first >= 0 and first != one:
                     trouble += heft[first]
                     one = first
-                if second >= 0 and abs(second - two) > 0 and second != first:
+                if second >= 0 and second != two and second != first:  # noqa: PLR1714
                     trouble += heft[second]
                     two = second
                 if trouble > least >= 0:
@@ -319,8 +319,8 @@ def eject_and_insert(  # type: ignore[no-untyped-def]
     - ``ready``: (segment, machine) From which round on it gives it, -1 for not yet; is filled in.
     - ``lacks``: (segment, machine) Who gets it.
     - ``lag``, ``lasts``: (2, giver, taker) After how many rounds the taker's port is held, and for
-      how many both are, 0 for no link; forwards, and in reversed time.
-      Axes of 1 where all are alike.
+      how many both are, 0 for no link; forwards, and in reversed time. Tables of one row and
+      column where all are alike.
     - ``work``: (2, machine) How many rounds later it can give what has come.
     - ``mirrored``: (segment) Whether it goes in reversed time, in which round r is ``rounds - 1 -
       r``, and those who have it take.

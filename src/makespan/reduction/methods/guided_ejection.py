@@ -20,7 +20,7 @@ from makespan.reduction.heuristics.ejection import eject_and_insert
 from makespan.reduction.heuristics.symmetry import Plan, schedule_from_copies
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Sends, claim_sends, sends_in, tables_of
-from makespan.reduction.timing import in_order
+from makespan.reduction.timing import kept_to
 
 MOST_SENDS, MOST_ROUNDS = 600_000, 2_000
 MANY = 8_000  # sends of an all-reduce, of which others plan fewer as well
@@ -143,8 +143,9 @@ def _pack(
                 best = schedule
             end = np.inf if best is None else best.makespan
             packings = [each for each in packings if each.promises(end) and end > bound]
-    best = best or _first(problem, control).schedule
-    assert best is not None
+    if best is None:
+        best = _first(problem, control).schedule
+        assert best is not None
     backwards = problem.collective != "all-reduce"
     return finished(problem, control, best, lower_bound, backwards=backwards)
 
@@ -204,8 +205,8 @@ class _Packing:
     another one for each, in which parts come together.
     """
 
-    giver: Any  # of the last try: (segment, machine) who gives it in which round, -1 for nobody
-    when: Any
+    giver: Any  # (segment, machine) of the last try: who gives it, -1 for nobody
+    when: Any  # in which round, of reversed time where parts come together
 
     def __init__(self, problem: Reduction, control: Control, rounds: Rounds) -> None:
         self.problem, self.control, self.rounds = problem, control, rounds
@@ -252,8 +253,8 @@ class _Packing:
             elif self.fewest - self.target > 1:
                 self.failed, self.target = self.target, (self.target + self.fewest) // 2
             return None
-        found = self._schedule()
         self.fewest, self.turn = self.target, 0
+        found = self._schedule()
         self._aim()
         return found
 
@@ -320,12 +321,12 @@ class _Mixed(_Packing):
     def __init__(self, problem: Reduction, control: Control, known: Schedule) -> None:
         self.problem, self.control = problem, control
         count, self.items = len(problem.machines), problem.items
-        tables, self.unit = tables_of(problem).over(count), float(tables_of(problem).unit or 1)
+        tables, unit = tables_of(problem).over(count), float(tables_of(problem).unit or 1)
         size = tables.size.max()
         lag = np.broadcast_to(tables.latency, (count, count))
         sent = np.broadcast_to(tables.transfer, (count, count)) * size
         work = np.broadcast_to(tables.reduce, count) * size
-        end = known.makespan / self.unit
+        end = known.makespan / unit
         fine = 1.0 if problem.unit is not None else sent[sent > 0].min(initial=end) / FINE
         self.length = max(fine, end / MOST_ROUNDS)
         lasts = np.stack([sent, np.maximum(sent.T, work[:, None])])
@@ -333,8 +334,8 @@ class _Mixed(_Packing):
         self.lag = self._rounds(np.stack([lag, lag.T]))
         self.lasts = np.maximum(self._rounds(lasts), 1) * links
         self.work_of = self._rounds(np.stack([0 * work, work]))
-        least = int(np.ceil(best_bound(problem) / self.unit / self.length - ROUNDING))
-        self.rounds = Rounds(self.length * self.unit, 0, 0, least)
+        least = int(np.ceil(best_bound(problem) / unit / self.length - ROUNDING))
+        self.rounds = Rounds(self.length * unit, 0, 0, least)
         self.both = problem.collective == "all-reduce"
         self.mirrored = np.repeat([True, False], self.items)
         self.lacks = np.ones((2 * self.items, count), dtype=bool)
@@ -417,9 +418,10 @@ class _Mixed(_Packing):
         order, takes = np.lexsort((~back, start)), np.lexsort((start, start + lag))
         sender, receiver = np.where(back, [taker, source], [source, taker])
         sends = Sends(sender=sender, receiver=receiver, segment=tree % self.items, final=~back)
-        self.known, self.fewest = np.stack([self.giver, self.when]), rounds
-        schedule = in_order(self.problem, sends.take(order), np.argsort(order)[takes])
-        assert schedule is not None
+        schedule = kept_to(self.problem, sends.take(order), np.argsort(order)[takes])
+        self.known = np.stack([self.giver, self.when])
+        if schedule.makespan <= (rounds - 1 + ROUNDING) * self.rounds.length:
+            self._take(schedule)
         return schedule
 
 
