@@ -101,12 +101,10 @@ def _annealed(problem: Reduction) -> str | None:
     return None if few and problem.shared is None and several else "they aren't"
 
 
-def _alike(problem: Reduction) -> str | None:
-    if problem.segments == "auto":
+def _one_tree_or_two(problem: Reduction) -> str | None:
+    if problem.segments == "auto" or problem.collective == "all-reduce" or one_way(problem):
         return None
-    if not one_way(problem) and problem.collective != "all-reduce":
-        return f"collective is {problem.collective!r}"
-    return None if problem.sizes.min() == problem.sizes.max() else "segment_sizes differ"
+    return "some are combined, and then copied"
 
 
 def _linked(problem: Reduction) -> str | None:
@@ -185,6 +183,7 @@ COMBINED_AND_COPIED = Need(
     "segments that are combined, and then copied",
     lambda problem: "they are only one of both" if one_way(problem) else None,
 )
+ONE_TREE_OR_TWO = Need("an all-reduce, or segments only copied, or only combined", _one_tree_or_two)
 SAME_TIMES = Need("the same times for all machines and segments", _same_times)
 UNEVEN_TIMES = Need(
     "times that differ between machines or segments",
@@ -210,9 +209,14 @@ ANNEALED = Scope(
 """Of those that sends are annealed of, which needs the time more than what is before it."""
 EJECTED = Scope(
     (
+        ONE_TREE_OR_TWO,
+        condition(
+            "segments of one size",
+            lambda each: each.segments == "auto" or each.sizes.min() == each.sizes.max(),
+            "segment_sizes differ",
+        ),
         *FREE_PLAN,
         ONE_PORT,
-        Need("segments of one size, combined or copied, or an all-reduce", _alike),
     ),
     (
         UNEVEN_TIMES,

@@ -68,6 +68,13 @@ def _gather(lacks, ready, mixed, seed, pool):  # type: ignore[no-untyped-def]
 
 
 @part
+def _spans(lag, lasts, way, giver, taker):  # type: ignore[no-untyped-def]
+    """Return how many rounds later the taker's port is held, and for how many both are."""
+    pairs = 1 if lag.shape[1] > 1 else 0
+    return lag[way, giver * pairs, taker * pairs], lasts[way, giver * pairs, taker * pairs]
+
+
+@part
 def _first_gap(free, way, giver, taker, at, last, behind, long):  # type: ignore[no-untyped-def]
     """Return from which round on, from ``at`` on, both ports are free for long enough.
 
@@ -108,7 +115,6 @@ def _find_free(  # type: ignore[no-untyped-def]
     ``dear`` more.
     """
     rounds = reserved.shape[1]
-    pairs = 1 if lag.shape[1] > 1 else 0
     count = held[segment]
     source = at = NOBODY
     soonest = 2.0 * rounds * (1.0 + dear)
@@ -120,8 +126,7 @@ def _find_free(  # type: ignore[no-untyped-def]
         own = reserved[other, since] == segment
         if own and busy[0, other, since] < 0 and busy[1, machine, since] < 0:
             return other, since
-        long = lasts[way, other * pairs, machine * pairs]
-        behind = lag[way, other * pairs, machine * pairs]
+        behind, long = _spans(lag, lasts, way, other, machine)
         last = rounds - behind - long
         if long <= 0 or since > last or since + behind + (1.0 + dear) * long >= soonest:
             continue
@@ -129,7 +134,7 @@ def _find_free(  # type: ignore[no-untyped-def]
         late = time + behind + (1.0 + dear) * long
         if time <= last and late < soonest:
             source, at, soonest = other, time, late
-            if pairs == 0:
+            if lag.shape[1] == 1:  # all are alike
                 break
     return source, at
 
@@ -152,14 +157,12 @@ def _find_lightest(  # type: ignore[no-untyped-def]
     weight, and the seed.
     """
     rounds = reserved.shape[1]
-    pairs = 1 if lag.shape[1] > 1 else 0
     count = held[segment]
     least = source = at = NOBODY
     ties = 0
     for turn in range(min(count, TROUBLED)):
         other = holder[segment, (offset + turn) % count]
-        long = lasts[way, other * pairs, machine * pairs]
-        behind = lag[way, other * pairs, machine * pairs]
+        behind, long = _spans(lag, lasts, way, other, machine)
         if long <= 0:
             continue
         ours, theirs, kept = busy[way, other], busy[1 - way, machine], reserved[other]
@@ -226,7 +229,7 @@ def _eject(  # type: ignore[no-untyped-def]
     They are put on the ``pool``, of ``count`` so far, the copy itself last; their rounds are free.
     """
     machines = len(reserved)
-    pairs = 1 if lag.shape[1] > 1 else 0
+    way = BACKWARDS if mirrored[code // machines] else FORWARDS
     row, root = code // machines, code % machines
     here = giver[row, root]
     while here >= 0:
@@ -249,12 +252,9 @@ def _eject(  # type: ignore[no-untyped-def]
             here = behind[row, here]
     for seen in range(top - 1, -1, -1):
         here = taken[seen]
-        way = BACKWARDS if mirrored[row] else FORWARDS
         other = giver[row, here]
-        _enter(
-            NOBODY, other, here, way, int(when[row, here]), lag[way, other * pairs, here * pairs],
-            lasts[way, other * pairs, here * pairs], reserved, busy, free,
-        )  # fmt: skip
+        after, long = _spans(lag, lasts, way, other, here)
+        _enter(NOBODY, other, here, way, int(when[row, here]), after, long, reserved, busy, free)
         giver[row, here] = when[row, here] = ready[row, here] = NOBODY
         child[row, here] = behind[row, here] = ahead[row, here] = NOBODY
         held[row] -= 1
@@ -272,11 +272,10 @@ def _insert(  # type: ignore[no-untyped-def]
     free, weight, heft, child, behind, ahead, held, holder, place,
 ):  # fmt: skip
     """Place a copy: enter it at both ports, and put it into the tree of its segment."""
-    pairs = 1 if lag.shape[1] > 1 else 0
+    pairs = 1 if work.shape[1] > 1 else 0
     way = BACKWARDS if mirrored[segment] else FORWARDS
     code = segment * len(reserved) + machine
-    after = lag[way, source * pairs, machine * pairs]
-    long = lasts[way, source * pairs, machine * pairs]
+    after, long = _spans(lag, lasts, way, source, machine)
     _enter(code, source, machine, way, at, after, long, reserved, busy, free)
     giver[segment, machine], when[segment, machine] = source, at
     ready[segment, machine] = at + after + long + work[way, machine * pairs]
@@ -284,6 +283,43 @@ def _insert(  # type: ignore[no-untyped-def]
     holder[segment, held[segment]] = machine
     held[segment] += 1
     _link(segment, machine, source, giver, heft, weight[code], child, behind, ahead)
+
+
+@part
+def _begin(ready, reserved, giver, when, free, held, holder, place):  # type: ignore[no-untyped-def]
+    """Enter who has what from the start, and all free rounds."""
+    segments, machines = ready.shape
+    rounds = reserved.shape[1]
+    for machine in range(machines):
+        for time in range(rounds):
+            _mark(free, 0, machine, time, rounds, reserved[machine, time] < 0)
+            _mark(free, 1, machine, time, rounds, True)
+        for segment in range(segments):
+            giver[segment, machine] = when[segment, machine] = NOBODY
+            if ready[segment, machine] >= 0:
+                place[segment, machine] = held[segment]
+                holder[segment, held[segment]] = machine
+                held[segment] += 1
+
+
+@part
+def _place_given(  # type: ignore[no-untyped-def]
+    given, ready, mirrored, lag, lasts, work, reserved, giver, when, busy, free, weight, heft,
+    child, behind, ahead, held, holder, place,
+):  # fmt: skip
+    """Place those of the given copies that are possible."""
+    for row in range(len(given)):
+        segment, machine, source, at = given[row, 0], given[row, 1], given[row, 2], given[row, 3]
+        way = BACKWARDS if mirrored[segment] else FORWARDS
+        after, long = _spans(lag, lasts, way, source, machine)
+        last = reserved.shape[1] - after - long
+        if at > last or ready[segment, source] < 0 or at < ready[segment, source]:
+            continue
+        if _first_gap(free, way, source, machine, at, at, after, long) == at:
+            _insert(
+                segment, machine, source, at, ready, mirrored, lag, lasts, work, reserved, giver,
+                when, busy, free, weight, heft, child, behind, ahead, held, holder, place,
+            )  # fmt: skip
 
 
 @part
@@ -335,7 +371,6 @@ def eject_and_insert(  # type: ignore[no-untyped-def]
     - ``stop``: (1) The loop ends soon after this is no longer 0.
     """
     segments, machines = ready.shape
-    pairs = 1 if lag.shape[1] > 1 else 0
     # of ports for sending and for taking: whether rounds are free, a bit each, forwards and in
     # reversed time, and the copies that hold them
     free = np.zeros((2, 2, machines, rounds // WORD + 3), np.int64)
@@ -350,30 +385,12 @@ def eject_and_insert(  # type: ignore[no-untyped-def]
     place = np.empty((segments, machines), np.int32)
     pool = np.empty(segments * machines, np.int32)  # copies that wait to be placed
     taken = np.empty(machines, np.int32)
-    for machine in range(machines):
-        for time in range(rounds):
-            _mark(free, 0, machine, time, rounds, reserved[machine, time] < 0)
-            _mark(free, 1, machine, time, rounds, True)
-        for segment in range(segments):
-            giver[segment, machine] = when[segment, machine] = NOBODY
-            if ready[segment, machine] >= 0:
-                place[segment, machine] = held[segment]
-                holder[segment, held[segment]] = machine
-                held[segment] += 1
-    for row in range(len(given)):
-        segment, machine, source, at = given[row, 0], given[row, 1], given[row, 2], given[row, 3]
-        way = BACKWARDS if mirrored[segment] else FORWARDS
-        long = lasts[way, source * pairs, machine * pairs]
-        after = lag[way, source * pairs, machine * pairs]
-        if at + after + long > rounds or at < ready[segment, source] or ready[segment, source] < 0:
-            continue
-        if _first_gap(free, way, source, machine, at, at, after, long) == at:
-            _insert(
-                segment, machine, source, at, ready, mirrored, lag, lasts, work, reserved,
-                giver, when, busy, free, weight, heft, child, behind, ahead, held,
-                holder, place,
-            )  # fmt: skip
-    count, seed = _gather(lacks, ready, pairs > 0, seed, pool)
+    _begin(ready, reserved, giver, when, free, held, holder, place)
+    _place_given(
+        given, ready, mirrored, lag, lasts, work, reserved, giver, when, busy, free, weight, heft,
+        child, behind, ahead, held, holder, place,
+    )  # fmt: skip
+    count, seed = _gather(lacks, ready, lag.shape[1] > 1, seed, pool)
     fewest = count
     for _ in range(steps):
         if count == 0 or stop[0] != 0:
@@ -412,10 +429,8 @@ def eject_and_insert(  # type: ignore[no-untyped-def]
             continue
         # eject
         weight[wanted] += least > 0
-        long = lasts[way, source * pairs, machine * pairs]
-        here, there = _begin_of(
-            way, at, lag[way, source * pairs, machine * pairs], long, reserved.shape[1]
-        )
+        after, long = _spans(lag, lasts, way, source, machine)
+        here, there = _begin_of(way, at, after, long, rounds)
         for step in range(2 * long if least > 0 else 0):
             code = busy[way, source, here + step // 2]
             if step % 2:

@@ -39,12 +39,6 @@ ROUNDING = 1e-9
 NO_DUES, NONE_GIVEN = np.empty(0, dtype=np.int64), np.empty((0, 4), dtype=np.int64)
 
 
-def _one_tree_or_two(problem: Reduction) -> str | None:
-    if problem.segments == "auto" or problem.collective == "all-reduce" or needs.one_way(problem):
-        return None
-    return "some are combined, and then copied"
-
-
 def _units_keep_up(problem: Reduction) -> str | None:
     times = problem.times
     if times is None or problem.collective != "all-reduce" or times.reduce <= times.transfer:
@@ -61,7 +55,7 @@ def _many(problem: Reduction) -> str | None:
 
 @register(
     needs=(
-        Need("an all-reduce, or segments only copied, or only combined", _one_tree_or_two),
+        needs.ONE_TREE_OR_TWO,
         Need(
             "transfers that take time",
             lambda each: "transfer is 0" if each.times and each.times.transfer == 0 else None,
@@ -369,14 +363,14 @@ class _Mixed(_Packing):
         when[self.mirrored] -= self.fewest - rounds
         again, due = rng.random() < OFTEN and self.turn > 1, NO_DUES
         anew = rng.choice(self.items, 1 if self.both else min(self.items, 2), replace=False)
+        anew = anew if again else anew[:0]
         if self.both:
-            ready, due = self._roots(giver, when, rng, anew if again else anew[:0])
-            anew = np.concatenate([anew, anew + self.items])
+            ready, due = self._roots(giver, when, rng, anew)
+            when[anew + self.items] = -1
         else:
             ready = np.where(self.holds, self.work_of[self.mirrored.astype(int)], -1)
             ready = ready.astype(np.int32)
-        if again:
-            when[anew] = -1
+        when[anew] = -1
         tree, taker = np.nonzero(when >= 0)
         given = np.column_stack([tree, taker, giver[tree, taker], when[tree, taker]])
         return dict(
@@ -393,7 +387,7 @@ class _Mixed(_Packing):
         those that are planned ``anew``.
         """
         rounds, items = self.target, self.items
-        root = (giver < 0).argmax(axis=1)
+        root = (giver < 0).argmax(axis=1)  # of each tree, the one who isn't given it
         begin = np.where(giver == root[:, None], when, rounds).min(axis=1)
         work = self.work_of.sum(axis=0)
         low = rounds + work[root[:items]] - begin[:items]
