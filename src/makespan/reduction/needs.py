@@ -16,9 +16,10 @@ SENDS_IN_REACH = 100_000
 PAIRS_IN_REACH = 50_000_000  # more take seconds to fill tables of them
 SHARE = 0.5  # of the time that is left, where exact search follows
 SHARE_ANNEALED = 0.85  # the same where sends are annealed, as exact search seldom improves them
+SHARE_OVER_LINKS = 0.3  # the same, of an all-reduce over few links, as it often proves the optimum
 SHARE_BEFORE_PROOF = 0.1  # the same, where it soon proves the optimum
 FEW_SENDS = 20  # one way, whose plan exact search may prove, as it may over few links
-MOST_ARCS, ARCS_IN_REACH, ARCS_PROVED = 60_000, 6_000, 150
+MOST_ARCS, ARCS_IN_REACH, ARCS_PROVED, ARCS_OVER_LINKS = 60_000, 6_000, 150, 600
 
 
 class Scope(NamedTuple):
@@ -240,6 +241,8 @@ def share_of_search(problem: Reduction) -> float:
         return 1.0
     if is_tried(problem, PROVED_SOON):
         return SHARE_BEFORE_PROOF
-    few = sends_in(problem) < FEW_SENDS or problem.links is not None
-    proved = problem.statement.one_way and few
+    one_way, links = problem.statement.one_way, problem.links
+    if not one_way and links is not None and 2 * links.sum() * problem.items <= ARCS_OVER_LINKS:
+        return SHARE_OVER_LINKS
+    proved = one_way and (sends_in(problem) < FEW_SENDS or links is not None)
     return SHARE_ANNEALED if is_tried(problem, ANNEALED) and not proved else SHARE

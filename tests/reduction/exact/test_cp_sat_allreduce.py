@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import makespan
-from makespan import Reduction
+from makespan import Interconnect, Reduction
+from makespan.reduction import needs
 from makespan.reduction.bounds import bounds
 from makespan.reduction.halves import proofs
 from makespan.reduction.needs import MODELLED
 from tests.oracles import reduction_brute as oracle
+from tests.oracles.reduction_optimum import optimum
 from tests.thorough import few
 
 
@@ -73,3 +75,36 @@ def test_small_optima(n: int, m: int, times: tuple[int, int, int], optimum: floa
     )  # fmt: skip
     result = makespan.solve(problem, method="cp-sat", time_limit=20)
     assert (result.status, result.makespan) == ("optimal", optimum)
+
+
+def ring(seed: int, count: int, segments: int) -> Reduction:
+    """Return an all-reduce over a ring whose wires take 1 to 4."""
+    rng = np.random.default_rng(seed)
+    links = [
+        (f"M{machine + 1}", f"M{(machine + 1) % count + 1}", 1 / float(rng.integers(1, 5)))
+        for machine in range(count)
+    ]
+    network = Interconnect(count, topology="links", links=links)
+    return Reduction(network=network, segments=segments, collective="all-reduce")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_rings_of_many_machines_are_proved(seed: int) -> None:
+    """There are few links, so that the optimum is found where others stop above the bound."""
+    problem = ring(seed, 12, 3)
+    result = makespan.solve(problem, method="cp-sat", time_limit=60)
+    assert result.makespan is not None
+    assert result.status == "optimal"
+    found = optimum(problem, result.makespan, seconds=60)
+    assert found.makespan == found.bound == result.makespan
+
+
+def test_exact_search_has_most_of_the_time_over_few_links() -> None:
+    """Not where there are many possible sends: of more links, or of more segments."""
+    every = Reduction(
+        machines=20, segments=7, collective="all-reduce",
+        transfer=np.arange(400.0).reshape(20, 20) % 7 + 1,
+    )  # fmt: skip
+    shares = [needs.share_of_search(each) for each in (ring(1, 20, 7), ring(1, 18, 9), every)]
+    assert shares[0] < shares[1] == shares[2]
