@@ -1,7 +1,7 @@
 """What models of sends for CP-SAT have in common."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain, combinations, pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -32,9 +32,11 @@ class Model(ABC):
     """A plan that ends no later than the incumbent, in whole units of time.
 
     ``held[i, k]`` is when machine i has segment k; machines from ``first`` on may be alike.
+    ``settings`` are those of the search.
     """
 
     first: ClassVar[int]
+    settings: ClassVar[Mapping[str, int | tuple[str, ...]]] = {}
     held: dict[tuple[int, int], Any]
 
     def __init__(

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -26,10 +26,6 @@ from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import sends_in
 
 EXACT_PRESOLVE = 2**30  # see makespan.backends.cp_sat.search
-WITHOUT_LP: Mapping[str, int | tuple[str, ...]] = {
-    "linearization_level": 0, "cp_model_probing_level": 0, "subsolvers": ("no_lp",)
-}  # fmt: skip
-"""What searches models of sends twice as fast: their relaxation says little, and costs much."""
 FIRST_STEPS = 100
 SLICE_SECONDS = 0.1
 TABLE = 1 << 22
@@ -199,7 +195,7 @@ def best_by_cp_sat(
             control,
             in_seconds=lambda value: value * unit,
             presolve=model.most < EXACT_PRESOLVE,
-            settings=WITHOUT_LP,
+            settings=model.settings,
         )
         bound = None if found.bound is None else _in_seconds(problem, found.bound)
         if not found.solved:
