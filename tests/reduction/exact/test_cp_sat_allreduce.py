@@ -89,7 +89,7 @@ def ring(seed: int, count: int, segments: int) -> Reduction:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", [1, 4])
 def test_rings_of_many_machines_are_proved(seed: int) -> None:
     """There are few links, so that the optimum is found where others stop above the bound."""
     problem = ring(seed, 12, 3)
