@@ -1,13 +1,18 @@
 """What models of sends for CP-SAT have in common."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import chain, combinations, pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from makespan.core.control import Control
 from makespan.core.schedule import Schedule
 from makespan.reduction.problem import Reduction
+
+if TYPE_CHECKING:
+    from makespan.backends.cp_sat import Settings
 
 ASKED_EVERY = 200  # arcs or pairs between looks at the clock
 MAX_PAIRS = 300_000
@@ -32,11 +37,10 @@ class Model(ABC):
     """A plan that ends no later than the incumbent, in whole units of time.
 
     ``held[i, k]`` is when machine i has segment k; machines from ``first`` on may be alike.
-    ``settings`` are those of the search.
     """
 
     first: ClassVar[int]
-    settings: ClassVar[Mapping[str, int | tuple[str, ...]]] = {}
+    settings: ClassVar[Settings] = {}  # parameters of CP-SAT that suit the model
     held: dict[tuple[int, int], Any]
 
     def __init__(

@@ -1,8 +1,10 @@
 """The model of an all-reduce for CP-SAT: parts to some machine, and copies from there."""
 
+from __future__ import annotations
+
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,10 +15,8 @@ from makespan.reduction.exact import Model, Part
 from makespan.reduction.sends import Sends, costs_of, sends_of, shared_links, tables_of
 from makespan.reduction.timing import in_order
 
-WITHOUT_LP: Mapping[str, int | tuple[str, ...]] = {
-    "linearization_level": 0, "cp_model_probing_level": 0, "subsolvers": ("no_lp",)
-}  # fmt: skip
-"""Its linear relaxation says little, and costs half of the time."""
+if TYPE_CHECKING:
+    from makespan.backends.cp_sat import Settings
 
 
 class AllreduceModel(Model):
@@ -28,7 +28,9 @@ class AllreduceModel(Model):
     """
 
     first = 0
-    settings = WITHOUT_LP
+    settings: ClassVar[Settings] = {  # a linear relaxation says little, and costs half of the time
+        "linearization_level": 0, "cp_model_probing_level": 0, "subsolvers": ("no_lp",)
+    }  # fmt: skip
 
     def _variables(self, least: int) -> Any:
         problem, model = self.problem, self.model
