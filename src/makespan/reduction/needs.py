@@ -19,7 +19,7 @@ SHARE_ANNEALED = 0.85  # the same where sends are annealed, as exact search seld
 SHARE_OVER_LINKS = 0.3  # the same, of an all-reduce over few links, as it often proves the optimum
 SHARE_BEFORE_PROOF = 0.1  # the same, where it soon proves the optimum
 FEW_SENDS = 20  # one way, whose plan exact search may prove, as it may over few links
-MOST_ARCS, ARCS_IN_REACH, ARCS_PROVED, ARCS_OVER_LINKS = 60_000, 6_000, 150, 600
+MOST_ARCS, ARCS_IN_REACH, ARCS_PROVED, FEW_ARCS = 60_000, 6_000, 150, 600
 
 
 class Scope(NamedTuple):
@@ -190,6 +190,10 @@ UNEVEN_TIMES = Need(
     "times that differ between machines or segments",
     lambda problem: None if problem.segments == "auto" or problem.times is None else "they don't",
 )
+SEARCHED = Need(
+    "times that differ between machines or segments, or a reduce or a broadcast",
+    lambda problem: UNEVEN_TIMES.unmet(problem) and ONE_WAY.unmet(problem),
+)
 COMMON_UNIT = Need("times with a common unit", _whole)
 MODELLED = Need(
     "segments that are only copied, or only combined, or an all-reduce whose sends take time",
@@ -202,10 +206,10 @@ BY_DUE_DATES = Scope(
 FEW_PAIRS = at_most(
     PAIRS_IN_REACH, "machines times segments", lambda problem: len(problem.machines) * problem.items
 )
-ALONG_CRITICAL_PATH = Scope(FREE_PLAN, (UNEVEN_TIMES, at_most(SENDS_IN_REACH, "sends", sends_in)))
+ALONG_CRITICAL_PATH = Scope(FREE_PLAN, (SEARCHED, at_most(SENDS_IN_REACH, "sends", sends_in)))
 ANNEALED = Scope(
     (*ALONG_CRITICAL_PATH.needs, ONE_PORT),
-    (UNEVEN_TIMES, Need("few segments, each of all machines or three, no shared links", _annealed)),
+    (SEARCHED, Need("few segments, each of all machines or three, no shared links", _annealed)),
 )
 """Of those that sends are annealed of, which needs the time more than what is before it."""
 EJECTED = Scope(
@@ -220,7 +224,7 @@ EJECTED = Scope(
         ONE_PORT,
     ),
     (
-        UNEVEN_TIMES,
+        SEARCHED,
         at_most(SENDS_IN_REACH, "sends", sends_in),
         Need("no shared links, and in an all-reduce, links between all machines", _linked),
     ),
@@ -242,7 +246,8 @@ def share_of_search(problem: Reduction) -> float:
     if is_tried(problem, PROVED_SOON):
         return SHARE_BEFORE_PROOF
     one_way, links = problem.statement.one_way, problem.links
-    if not one_way and links is not None and 2 * links.sum() * problem.items <= ARCS_OVER_LINKS:
+    if not one_way and links is not None and 2 * links.sum() * problem.items <= FEW_ARCS:
         return SHARE_OVER_LINKS
-    proved = one_way and (sends_in(problem) < FEW_SENDS or links is not None)
+    alike = problem.times is not None and _sends_of_a_segment(problem) * problem.items <= FEW_ARCS
+    proved = one_way and (alike or sends_in(problem) < FEW_SENDS or links is not None)
     return SHARE_ANNEALED if is_tried(problem, ANNEALED) and not proved else SHARE

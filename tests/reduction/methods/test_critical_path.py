@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -14,8 +15,8 @@ from makespan.reduction.generate import generate
 from makespan.reduction.heuristics.annealing_sends import anneal
 from makespan.reduction.heuristics.symmetry import Plan
 from makespan.reduction.methods import critical_path
-from makespan.reduction.needs import ANNEALED, is_tried
-from makespan.reduction.problem import Collective
+from makespan.reduction.needs import ALONG_CRITICAL_PATH, ANNEALED, is_tried
+from makespan.reduction.problem import Collective, Reduction
 from makespan.reduction.referee import violations
 from tests.thorough import few
 
@@ -69,6 +70,28 @@ def test_both_forms_of_the_loop(seed: int) -> None:
 
 
 @pytest.mark.thorough
+def test_equal_broadcasts_are_annealed_where_no_rounds_fit() -> None:
+    """A copy is there after 1.5, and ports are free after 1: the plan meets its bound."""
+    problem = Reduction(
+        machines=8, segments=9, collective="broadcast", latency=0.5, transfer=1.0, reduce=2.5
+    )
+    control = Control(rng=0)
+    first = critical_path._first(problem, control)
+    found = critical_path.critical_path(problem, control, runs=60)
+    assert first.makespan is not None
+    assert found.makespan == pytest.approx(12.5)
+    assert found.makespan < first.makespan
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_auto_searches_equal_plans_of_one_root_alone(collective: Collective) -> None:
+    """Equal machines serve the others by closed forms or rounds; unlike ones need the search."""
+    equal = Reduction(machines=6, segments=6, collective=collective, transfer=1.0)
+    unlike = replace(equal, transfer=1.0 + np.arange(36.0).reshape(6, 6))
+    assert is_tried(equal, ALONG_CRITICAL_PATH) == (collective in {"reduce", "broadcast"})
+    assert is_tried(unlike, ALONG_CRITICAL_PATH)
+
+
 def test_plans_of_other_methods_are_shortened() -> None:
     """An all-to-all sent straight, in numbers that have no unit, waits at the cards."""
     rng = np.random.default_rng(3)

@@ -54,10 +54,11 @@ def solved(problem: Reduction, method: str, tries: int) -> tuple[float, float]:
     return found.makespan, found.lower_bound
 
 
+@pytest.mark.parametrize("draw", [unlike_problem_of, problem_of])
 @pytest.mark.parametrize("seed", few(60, 6))
-def test_plans_of_unlike_times_are_valid_and_beat_no_bound(seed: int) -> None:
+def test_plans_made_from_another_are_valid_and_beat_no_bound(draw: Any, seed: int) -> None:
     """And no longer than the plan that they are made from."""
-    problem = unlike_problem_of(seed)
+    problem = draw(seed)
     first, _ = solved(problem, "ejection-pool", tries=0)
     end, bound = solved(problem, "ejection-pool", tries=12)
     assert bound * (1 - 1e-9) <= end <= first

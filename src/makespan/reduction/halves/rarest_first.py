@@ -44,7 +44,7 @@ MAX_RESTARTS = 400
 MAX_REBUILDS = 2_000
 PATIENCE = 10  # times as many within a time limit, where there are too many copies to try all
 FEW_COPIES = 120
-BEFORE = 0.4  # of the time that is left, where plans are then shortened
+BEFORE, BEFORE_ALIKE = 0.4, 0.8  # of the time left, where plans are then shortened; equal times
 
 
 class Spreader:
@@ -192,7 +192,8 @@ def rarest_first(
     )
     # a first plan may take all the time that is left; on links the patient rule is best (seed % 4)
     spreader.run(int(rng.integers(2**31)) | 2, STYLES[0])
-    with control.sharing(BEFORE if more_comes else 1.0):
+    before = BEFORE if problem.times is None else BEFORE_ALIKE
+    with control.sharing(before if more_comes else 1.0):
         late = chosen_late(spreader, rng) if spreader.end > bound else None
         if late is not None:
             spreader.run(int(rng.integers(2**31)), STYLES[0], late)
