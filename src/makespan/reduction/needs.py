@@ -19,7 +19,8 @@ SHARE_ANNEALED = 0.85  # the same where sends are annealed, as exact search seld
 SHARE_OVER_LINKS = 0.3  # the same, of an all-reduce over few links, as it often proves the optimum
 SHARE_BEFORE_PROOF = 0.1  # the same, where it soon proves the optimum
 FEW_SENDS = 20  # one way, whose plan exact search may prove, as it may over few links
-MOST_ARCS, ARCS_IN_REACH, ARCS_PROVED, FEW_ARCS = 60_000, 6_000, 150, 600
+FEW_ARCS = 600  # that are possible: an all-reduce over links, or one way in equal times
+MOST_ARCS, ARCS_IN_REACH, ARCS_PROVED = 60_000, 6_000, 150
 
 
 class Scope(NamedTuple):
@@ -246,8 +247,10 @@ def share_of_search(problem: Reduction) -> float:
     if is_tried(problem, PROVED_SOON):
         return SHARE_BEFORE_PROOF
     one_way, links = problem.statement.one_way, problem.links
-    if not one_way and links is not None and 2 * links.sum() * problem.items <= FEW_ARCS:
+    arcs = _sends_of_a_segment(problem) if links is None else 2 * int(links.sum())
+    few = arcs * problem.items <= FEW_ARCS
+    if few and not one_way and links is not None:
         return SHARE_OVER_LINKS
-    alike = problem.times is not None and _sends_of_a_segment(problem) * problem.items <= FEW_ARCS
+    alike = few and problem.times is not None
     proved = one_way and (alike or sends_in(problem) < FEW_SENDS or links is not None)
     return SHARE_ANNEALED if is_tried(problem, ANNEALED) and not proved else SHARE
