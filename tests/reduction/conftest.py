@@ -2,12 +2,10 @@
 
 import pytest
 
-from makespan.reduction.halves import shortest_paths
 from makespan.reduction.methods import critical_path
 
 
 @pytest.fixture
 def few_restarts(monkeypatch):
     """Shorter searches, which take seconds where others are tested, and as plain Python."""
-    monkeypatch.setattr(shortest_paths, "RESTARTS", 30)
     monkeypatch.setattr(critical_path, "TIMED", 20_000)

@@ -35,7 +35,7 @@ def test_a_loop_that_is_not_compiled_may_have_all_the_time_for_one_run(
     def spy(part: Reduction, control: Control, **budget: int) -> Solution:
         assert control.remaining is not None
         asked.append((control.remaining, budget))
-        return shortest_paths(part, control, restarts=0)
+        return shortest_paths(part, control)
 
     spy.applies = merging.rarest_first.applies  # type: ignore[attr-defined]
     monkeypatch.setattr(merging, "rarest_first", spy)
@@ -63,7 +63,7 @@ def test_no_packing_is_made_of_a_half_that_is_the_other_one_backwards(
 
     def spy(part: Reduction, control: Control) -> Solution:
         parts.append(part)
-        return shortest_paths(part, control, restarts=0)
+        return shortest_paths(part, control)
 
     spy.applies = tree_packing.tree_packing.applies  # type: ignore[attr-defined]
     monkeypatch.setattr(merging, "tree_packing", spy)
@@ -99,7 +99,7 @@ def test_the_better_half_backwards_is_merged_first(problem: Reduction) -> None:
     reduced, spread = next(merging._parts(problem, merging.DEALT))
     control = Control()
     good = merging.rarest_first(reduced, control, **merging.ONE_RUN).schedule
-    bad = shortest_paths(spread, control, restarts=0).schedule
+    bad = shortest_paths(spread, control).schedule
     assert good is not None
     assert bad is not None
     assert good.makespan < bad.makespan

@@ -67,7 +67,7 @@ def open_shop(problem: Reduction, control: Control, *, runs: int | None = None) 
             found.append(direct(problem, control).schedule)
         best = min(filter(None, found), key=lambda each: each.makespan, default=None)
     if best is None:
-        return shortest_paths(problem, control, restarts=0)
+        return shortest_paths(problem, control)
     return finished(problem, control, best, lower_bound)
 
 

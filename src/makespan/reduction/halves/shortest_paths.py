@@ -20,10 +20,6 @@ from makespan.reduction.model import Bools
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Tables, claim_sends
 
-SHARE = 0.15  # of the time that is left
-RESTARTS = 1_000
-MOST_RUN_AGAIN = 20_000  # machines times segments
-
 
 @planner(
     name="shortest-paths",
@@ -37,12 +33,11 @@ def shortest_paths(
 ) -> Solution:
     """Send every segment along the tree of its quickest ways, one after another.
 
-    Then by other ways, around ports that many of these hold, and segments in another order.
+    Then so often by other ways, around ports that many of these hold, in another order.
     """
     claim_sends(problem)
     holds, lacks = problem.statement.copied
     costs = broadcast_of(problem).over(len(problem.machines))
-    begun = control.elapsed
     copies, arrival = quickest_ways(problem, costs, holds, lacks)
     # a holder releases its segments one after another
     giver = holds.argmax(axis=0)
@@ -52,21 +47,15 @@ def shortest_paths(
     turn[order] = rank * float(np.max(costs.transfer * np.max(costs.size), initial=0))
     rows = np.argsort(arrival + turn[copies[:, 2]], kind="stable")
     best = schedule_from_copies(problem, copies[rows])
-    once = control.elapsed - begun  # about what another run takes, which can't be stopped
     lower_bound = best_bound(problem)
-    if restarts is None:
-        restarts = RESTARTS if 0 < problem.items * len(holds) <= MOST_RUN_AGAIN else 0
     rng = np.random.default_rng(control.rng.integers(2**31))
-    with control.sharing(SHARE):
-        for run in range(restarts):
-            left = control.remaining
-            late = control.expired() or (left is not None and left < once)
-            if late or best.makespan <= lower_bound * (1 + 1e-12):
-                break
-            copies, arrival = quickest_ways(problem, costs, holds, lacks, rng)
-            rows = np.argsort(arrival, kind="stable") if run % 2 else np.arange(len(copies))
-            schedule = schedule_from_copies(problem, copies[rows])
-            best = min(best, schedule, key=lambda each: each.makespan)
+    for run in range(restarts or 0):
+        if control.expired() or best.makespan <= lower_bound * (1 + 1e-12):
+            break
+        copies, arrival = quickest_ways(problem, costs, holds, lacks, rng)
+        rows = np.argsort(arrival, kind="stable") if run % 2 else np.arange(len(copies))
+        schedule = schedule_from_copies(problem, copies[rows])
+        best = min(best, schedule, key=lambda each: each.makespan)
     return finished(problem, control, best, lower_bound)
 
 

@@ -7,13 +7,10 @@ import numpy as np
 from makespan.core.numeric.jit import loop, next_seed, part, uniform
 from makespan.reduction.heuristics.allreduce_edd_phases import (
     NOTHING,
-    UNSEEN,
     choose_ends,
-    first_along,
     go_to_sleep,
     look_later,
     send_one,
-    taken_since,
     wake_all,
     wake_up,
 )
@@ -27,6 +24,7 @@ class Costs(NamedTuple):
     combine: Any  # (machine) what a receiver spends on a part; or an entry for all
     prepare: Any  # (machine) what a sender spends on a copy; or an entry for all
     size: Any  # (segment)
+    machines: int
     ports: int  # machine i has port and unit i mod ``ports``: if fewer, for all rotations of a plan
     huge: Any  # later than all times
 
@@ -37,16 +35,6 @@ class Costs(NamedTuple):
         return 4 * len(self.size) * (self.latency.max() + longest)
 
 
-class Growth(NamedTuple):
-    """When one holder has made 0, 1, … others, going backwards, and forwards.
-
-    Where so many still hold a part, or hold it all, the next send is due that long before the last.
-    """
-
-    there: Any
-    back: Any
-
-
 class Aim(NamedTuple):
     """When sends are due, and who makes them: columns of :func:`schedule_by_due_date`."""
 
@@ -55,7 +43,6 @@ class Aim(NamedTuple):
     spread: float  # by how much due dates are moved at random, at most
     backlog: Any  # for how long the unit may still be busy when a part comes
     apart: Any  # with ``GATHERED``, how much later those count who could send their part on
-    open_parts: bool  # whether all parts may go anywhere
     manner: int  # bits of :mod:`~makespan.reduction.heuristics.allreduce_edd_phases`
 
 
@@ -70,10 +57,10 @@ def due_date(segment, end, complete, there, back, parts, holders, moved):  # typ
 
 
 @part
-def enter_parts(seed, spread, huge, ports, port, along, left, parts, freed, moved):  # type: ignore[no-untyped-def]
+def enter_parts(seed, spread, huge, ports, port, left, parts, freed, moved):  # type: ignore[no-untyped-def]
     """Enter that every machine holds a part of all, and by how much dates move; return the seed."""
     for machine in range(len(port)):
-        port[machine], along[machine] = machine % ports, NOTHING
+        port[machine] = machine % ports
         left[machine] = len(port) // ports * len(parts)
     for segment in range(len(parts)):
         parts[segment], freed[segment] = len(port), huge
@@ -83,47 +70,43 @@ def enter_parts(seed, spread, huge, ports, port, along, left, parts, freed, move
 
 
 @part
-def open_segments(  # type: ignore[no-untyped-def]
-    open_parts, machines, end, complete, there, back, parts, holders, moved, opened, due
-):
+def open_segments(machines, end, complete, there, back, parts, holders, moved, opened, due):  # type: ignore[no-untyped-def]
     """Note when each segment is due, and whether some machine may look for it."""
     for segment in range(len(due)):
-        if holders[segment] == 0:
-            opened[segment] = open_parts
-        else:
-            opened[segment] = holders[segment] < machines
+        opened[segment] = holders[segment] < machines
         due[segment] = due_date(segment, end, complete, there, back, parts, holders, moved)
 
 
 @part
-def first_due(sender, segment, opened, due, dues):  # type: ignore[no-untyped-def]
-    """Return what is due first: the part along a tree, or an open segment, of no sender yet."""
-    best = dues[sender, segment] + 0.0 if sender >= 0 else 0.0
+def first_due(opened, due):  # type: ignore[no-untyped-def]
+    """Return which open segment is due first, -1 for none."""
+    segment = NOTHING
     for other in range(len(due)):
-        if opened[other] and (segment < 0 or due[other] < best):
-            segment, sender, best = other, NOTHING, due[other]
-    return sender, segment
+        if opened[other] and (segment < 0 or due[other] < due[segment]):
+            segment = other
+    return segment
 
 
 @loop(pays_from=2_000)
 def schedule_by_due_date(  # type: ignore[no-untyped-def]
-    latency, transfer, combine, prepare, size, parents, children, dues, there, back, script, rows,
-    times, complete, end, spread, backlog, apart, open_parts, manner, seed, allowed, huge, ports,
-    stop,
+    latency, transfer, combine, prepare, size, there, back, script, rows, times, complete, end,
+    spread, backlog, apart, manner, seed, allowed, huge, machines, ports, stop,
 ):  # fmt: skip
     """Combine each segment somewhere and copy it to all; return when the last send is done.
 
     At every moment, of all sends that machines with free ports can make at once, that which is due
-    first is made. The columns are those of :class:`Costs`, :class:`Growth`, :class:`Aim` and
-    :class:`~makespan.reduction.heuristics.symmetry.Trees`.
+    first is made. The columns are those of :class:`Costs` and :class:`Aim`.
 
+    - ``there``, ``back``: (machine,) When one holder has made 0, 1, … others, going backwards, and
+      forwards. Where so many hold a part, or all of it, the next send is due that long before the
+      last.
     - ``script``: (row, 3) Sender, receiver and segment that are sent first, in order.
     - ``rows``, ``times``: (send, 4), (send, 2) Get sender, receiver, segment, whether a copy; start
       and arrival.
     - ``seed``, ``allowed``, ``stop``: of the random numbers. Returns -1 where the end can't be
       below ``allowed``, where no machine can go on, or soon after ``stop[0]`` is no longer 0.
     """
-    machines, segments = parents.shape
+    segments = len(size)
     zero = latency[0, 0] * 0
     # tables of few types: what makes one is compiled for each
     whole = np.zeros((machines, segments), np.bool_)
@@ -132,17 +115,16 @@ def schedule_by_due_date(  # type: ignore[no-untyped-def]
     clock = np.zeros((4, machines), latency.dtype)  # wake: when a machine looks, huge for never
     out_port, in_port, unit, wake = clock[0], clock[1], clock[2], clock[3]
     freed = np.zeros((1, segments), latency.dtype)[0]  # when a taker has a free port
-    got = np.zeros((machines, segments), rows.dtype)
     tried = np.zeros((machines, segments), rows.dtype)  # the last moment when there was no taker
-    count = np.zeros((8, machines), rows.dtype)
-    # by port: left are the parts that its machines hold; along is what one can send first in a tree
+    count = np.zeros((7, machines), rows.dtype)
+    # by port: left are the parts that its machines hold
     port, owned, taken, copied_by, left = count[0], count[1], count[2], count[3], count[4]
-    looking, takers, along = count[5], count[6], count[7]  # who looks now, and who can take
+    looking, takers = count[5], count[6]  # who looks now, and who can take
     state = np.zeros((3, segments), rows.dtype)
     parts, holders, freed_at = state[0], state[1], state[2]
     opened = np.zeros((1, segments), np.bool_)[0]
     due, moved = np.zeros((2, segments), complete.dtype)
-    seed = enter_parts(seed, spread, huge, ports, port, along, left, parts, freed, moved)
+    seed = enter_parts(seed, spread, huge, ports, port, left, parts, freed, moved)
     heap = [(zero, 0)]
     heap.pop()
     now = last = zero
@@ -163,48 +145,33 @@ def schedule_by_due_date(  # type: ignore[no-untyped-def]
                 now = heap[0][0]
                 moment += 1
                 looks, takes = wake_up(
-                    heap, now, seed, latency, wake, port, out_port, in_port, along, looking, takers
+                    heap, now, seed, latency, wake, port, out_port, in_port, looking, takers
                 )
                 open_segments(
-                    open_parts, machines, end, complete, there, back, parts, holders, moved, opened,
-                    due,
-                )  # fmt: skip
+                    machines, end, complete, there, back, parts, holders, moved, opened, due
+                )
                 if looks == 0:
                     continue
-            # choose what is due first, of parts along trees and of segments
-            sender, segment = first_along(
-                now, backlog, looking, 0 if open_parts else looks, along, parents, children, dues,
-                given, got, ready, latency, transfer, size, port, in_port, unit,
-            )  # fmt: skip
-            sender, segment = first_due(sender, segment, opened, due, dues)
+            segment = first_due(opened, due)
             if segment < 0:
                 seed = go_to_sleep(
                     heap, now, moment, huge, seed, backlog, looking, looks, wake, latency, transfer,
-                    prepare, size, parents, children, whole, given, got, ready, port, in_port,
-                    unit, holders, freed, freed_at,
+                    prepare, size, whole, given, ready, port, in_port, unit, holders, freed,
+                    freed_at,
                 )  # fmt: skip
                 looks = 0
                 continue
-            receiver = parents[sender, segment]
-            if sender >= 0:
-                if taken_since(
-                    sender, receiver, segment, now, backlog, latency, transfer, size, port,
-                    in_port, unit,
-                ):  # fmt: skip
-                    along[sender] = UNSEEN
-                    continue
-            else:
-                sender, receiver, takes, seed = choose_ends(
-                    segment, now, moment, holders[segment] > 0, manner, seed, backlog, apart, huge,
-                    looking, looks, takers, takes, opened, tried, latency, transfer, combine,
-                    prepare, size, whole, given, ready, port, out_port, in_port, unit, owned, taken,
-                    copied_by, left,
-                )  # fmt: skip
-                if receiver < 0:
-                    continue
+            sender, receiver, takes, seed = choose_ends(
+                segment, now, moment, holders[segment] > 0, manner, seed, backlog, apart, huge,
+                looking, looks, takers, takes, opened, tried, latency, transfer, combine, prepare,
+                size, whole, given, ready, port, out_port, in_port, unit, owned, taken, copied_by,
+                left,
+            )  # fmt: skip
+            if receiver < 0:
+                continue
         arrival = send_one(
             done, sender, receiver, segment, rows, times, latency, transfer, combine, prepare, size,
-            whole, given, got, ready, port, out_port, in_port, unit, owned, taken, copied_by, left,
+            whole, given, ready, port, out_port, in_port, unit, owned, taken, copied_by, left,
             parts, holders,
         )  # fmt: skip
         last = max(last, arrival)
@@ -215,8 +182,7 @@ def schedule_by_due_date(  # type: ignore[no-untyped-def]
         opened[segment] |= parts[segment] == 1 and holders[segment] == 1
         if scripted < 0:
             if arrival <= now:  # it took no time
-                opened[segment] = whole[receiver, segment] or open_parts
-                along[receiver] = UNSEEN
+                opened[segment] = True
             seed = next_seed(seed)
             looks = look_later(
                 heap, sender, receiver, arrival, seed, looking, looks, wake, port, out_port

@@ -10,7 +10,7 @@ BY_TAKEN = 2  # parts go to those that took the fewest, else to those that have 
 BEHIND = 4  # copies go to those that are sending first
 GATHERED = 8  # parts go first to those that cannot send theirs on yet, anyway
 MANNERS = 16
-NOTHING, UNSEEN = -1, -2  # of what a machine can send along a tree: there is none; not looked for
+NOTHING = -1  # instead of a machine or a segment
 
 
 @part
@@ -26,7 +26,7 @@ def wake_all(heap, seed, wake, port, out_port):  # type: ignore[no-untyped-def]
 
 @part
 def wake_up(  # type: ignore[no-untyped-def]
-    heap, now, seed, latency, wake, port, out_port, in_port, along, looking, takers
+    heap, now, seed, latency, wake, port, out_port, in_port, looking, takers
 ):
     """Let all look that are to look now; return how many look, and how many may take something.
 
@@ -42,7 +42,6 @@ def wake_up(  # type: ignore[no-untyped-def]
             heappush(heap, (wake[machine], (seed >> 16) * machines + machine))
         elif wake[machine] == now:
             wake[machine] = now * 0 - 1
-            along[machine] = UNSEEN
             looking[looks] = machine
             looks += 1
     for machine in range(machines):
@@ -50,52 +49,6 @@ def wake_up(  # type: ignore[no-untyped-def]
             takers[takes] = machine
             takes += 1
     return looks, takes
-
-
-@part
-def taken_since(  # type: ignore[no-untyped-def]
-    sender, receiver, segment, now, backlog, latency, transfer, size, port, in_port, unit
-):
-    """Whether others have sent to a receiver since, so that it takes no part now."""
-    pairs = 1 if latency.shape[0] > 1 else 0
-    lasts = transfer[sender * pairs, receiver * pairs] * size[segment]
-    at = open_for(in_port[port[receiver]], unit[port[receiver]], lasts, backlog)
-    return at - latency[sender * pairs, receiver * pairs] > now
-
-
-@part
-def first_along(  # type: ignore[no-untyped-def]
-    now, backlog, looking, looks, along, parents, children, dues, given, got, ready, latency,
-    transfer, size, port, in_port, unit,
-):  # fmt: skip
-    """Return who looks and can send what is due first along a tree, and that segment, or -1.
-
-    What each can send is kept in ``along`` until it, or its receiver, has sent or taken something.
-    """
-    sender = segment = -1
-    for place in range(looks):
-        machine = looking[place]
-        if along[machine] == UNSEEN:
-            along[machine] = NOTHING
-            for other in range(parents.shape[1]):
-                parent = parents[machine, other]
-                if (
-                    parent < 0 or given[machine, other] or ready[machine, other] > now
-                    or got[machine, other] < children[machine, other]
-                ):  # fmt: skip
-                    continue
-                if taken_since(
-                    machine, parent, other, now, backlog, latency, transfer, size, port, in_port,
-                    unit,
-                ):  # fmt: skip
-                    continue
-                first = along[machine]
-                if first < 0 or dues[machine, other] < dues[machine, first]:
-                    along[machine] = other
-        other = along[machine]
-        if other >= 0 and (sender < 0 or dues[machine, other] < dues[sender, segment]):
-            segment, sender = other, machine
-    return sender, segment
 
 
 @part
@@ -124,11 +77,11 @@ def first_free(  # type: ignore[no-untyped-def]
 @part
 def go_to_sleep(  # type: ignore[no-untyped-def]
     heap, now, moment, huge, seed, backlog, looking, looks, wake, latency, transfer, prepare, size,
-    parents, children, whole, given, got, ready, port, in_port, unit, holders, freed, freed_at,
+    whole, given, ready, port, in_port, unit, holders, freed, freed_at,
 ):  # fmt: skip
     """Let all who look, and can send nothing, look again when that may have changed.
 
-    That is when one has something ready, or when who is to take it is free. For equal pairs
+    That is when one has something ready, or when somebody who can take it is free. For equal pairs
     ``freed`` keeps the latter for each segment, found at the moment ``freed_at``. Returns the seed.
     """
     machines = len(port)
@@ -137,32 +90,24 @@ def go_to_sleep(  # type: ignore[no-untyped-def]
     for place in range(looks):
         machine = looking[place]
         soonest = huge
-        for other in range(parents.shape[1]):
+        for other in range(len(size)):
             copied = whole[machine, other]
-            parent = NOTHING if copied else parents[machine, other]
             gone = holders[other] == machines if copied else given[machine, other]
-            waits = got[machine, other] < children[machine, other]
-            if gone or (waits and not copied):
+            if gone:
                 continue
             at = ready[machine, other]
             if copied:
                 work = prepare[machine * units] * size[other]
                 at = worked(at, unit[port[machine]], work) if work > 0 else at
-            if at > now:
-                soonest = min(soonest, at)
-            elif parent >= 0:
-                lasts = transfer[machine * pairs, parent * pairs] * size[other]
-                at = open_for(in_port[port[parent]], unit[port[parent]], lasts, backlog)
-                at -= latency[machine * pairs, parent * pairs]
-                soonest = min(soonest, at) if at > now else soonest
-            else:
+            if at <= now:
                 if pairs > 0 or freed_at[other] != moment:
                     freed_at[other] = moment
                     freed[other] = first_free(
                         now, huge, backlog, machine, other, copied, whole, given, latency,
                         transfer, size, port, in_port, unit,
                     )  # fmt: skip
-                soonest = min(soonest, freed[other])
+                at = freed[other]
+            soonest = min(soonest, at)
         wake[machine] = soonest
         if soonest < huge:
             seed = next_seed(seed)
@@ -299,7 +244,7 @@ def choose_ends(  # type: ignore[no-untyped-def]
 @part
 def send_one(  # type: ignore[no-untyped-def]
     done, sender, receiver, segment, rows, times, latency, transfer, combine, prepare, size, whole,
-    given, got, ready, port, out_port, in_port, unit, owned, taken, copied_by, left, parts, holders,
+    given, ready, port, out_port, in_port, unit, owned, taken, copied_by, left, parts, holders,
 ):  # fmt: skip
     """Send a segment as early as can be; return when the receiver has it, combined if a part.
 
@@ -333,7 +278,6 @@ def send_one(  # type: ignore[no-untyped-def]
             arrival = worked(arrival, unit[into], work)
             unit[into] = arrival
         given[sender, segment] = True
-        got[receiver, segment] += 1
         left[out] -= 1
         taken[into] += 1
         parts[segment] -= 1

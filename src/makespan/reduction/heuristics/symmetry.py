@@ -154,17 +154,6 @@ def occupation_of(problem: Reduction) -> Occupation:
     )  # fmt: skip
 
 
-class Trees(NamedTuple):
-    """Where a machine (row) sends its part of a segment (column), -1 for where the plan leads.
-
-    ``children`` is how many others it waits for, ``dues`` when its part is due.
-    """
-
-    parents: Integers
-    children: Integers
-    dues: Any
-
-
 class Plan(NamedTuple):
     """Sends in their order: sender, receiver, segment, whether a copy; and starts and arrivals."""
 
@@ -209,22 +198,3 @@ class Plan(NamedTuple):
         rows = np.stack(columns, axis=-1).reshape(-1, 4)
         real = rows[:, 2] < segments
         return Plan(rows[real], np.repeat(self.times, len(turn), axis=0)[real])
-
-    def trees(self, machines: int) -> Trees:
-        """Return the trees of the parts, and when they are sent."""
-        parts = self.rows[:, 3] == 0
-        sender, receiver, segment, _ = self.rows[parts].T
-        shape = (machines, int(self.rows[:, 2].max(initial=0)) + 1)
-        return grown(shape, sender, receiver, segment, self.times[parts, 0])
-
-
-def grown(shape: tuple[int, int], sender: Any, receiver: Any, segment: Any, dues: Any) -> Trees:
-    """Return the trees of parts that are sent."""
-    trees = Trees(
-        np.full(shape, -1), np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=dues.dtype)
-    )
-    trees.parents[sender, segment] = receiver
-    np.add.at(trees.children, (receiver, segment), 1)
-    trees.dues[sender, segment] = dues
-    trees.children[trees.parents < 0] = shape[0]  # there it is complete, and never a part
-    return trees

@@ -15,26 +15,24 @@ from makespan.core.solution import Solution
 from makespan.reduction import needs
 from makespan.reduction.answer import finished
 from makespan.reduction.bounding.growth import arrivals
-from makespan.reduction.bounds import best_bound, quick_bounds
+from makespan.reduction.bounds import best_bound
 from makespan.reduction.halves.merging import reduce_then_broadcast
-from makespan.reduction.halves.rarest_first import STYLES, WATCHED_FROM, Spreader
-from makespan.reduction.heuristics.allreduce_edd import Aim, Costs, Growth, schedule_by_due_date
+from makespan.reduction.halves.rarest_first import WATCHED_FROM
+from makespan.reduction.heuristics.allreduce_edd import Aim, Costs, schedule_by_due_date
 from makespan.reduction.heuristics.allreduce_edd_phases import MANNERS
 from makespan.reduction.heuristics.critical_path import Shortening
 from makespan.reduction.heuristics.hierarchical_exchange import rotated
-from makespan.reduction.heuristics.rarest_first import broadcast_rarest_first
-from makespan.reduction.heuristics.symmetry import Plan, Trees, grown
+from makespan.reduction.heuristics.symmetry import Plan
 from makespan.reduction.needs import ALONG_CRITICAL_PATH, BY_DUE_DATES, is_tried
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Tables, claim_sends, sends_in, tables_of
 
 STEPS_IN_ALL = 400_000_000
 RUNS_A_SEND = 100
-TRIED_FIRST = 8  # runs with open and with given trees, before those with the better plan go on
 DEVIATION = 0.015  # by how much a plan that is gone on from may end later than the best one
 SPREADS = (0.0, 0.0, 0.5, 1.0, 3.0)
 BACKLOGS = (np.inf, np.inf, 0.0, 0.5, 1.0, 2.0)
-ANEW, GROWN, REBUILT, OTHERWISE = 0.3, 0.3, 0.7, 0.15
+ANEW, REBUILT = 0.3, 0.7
 BURST, MOST = 8, 4_000_000  # tries to shorten for each machine and segment at once; sends timed so
 RARER = 4  # times as much is done in runs as to shorten plans, where neither helps
 STALE = 20  # times that this did not help, before another plan is taken
@@ -64,8 +62,8 @@ class Settings:
     def drawn(cls, rng: np.random.Generator) -> Settings:
         spread = SPREADS[int(rng.integers(len(SPREADS)))]
         first, last, goal = rng.random() / 2, rng.random() * 0.6 + 0.5, rng.random()
-        manner, backlog = int(rng.integers(MANNERS)), int(rng.integers(len(BACKLOGS)))
-        return cls(first, last, spread, goal, manner, BACKLOGS[backlog])
+        manner, backlog = int(rng.integers(MANNERS)), BACKLOGS[int(rng.integers(len(BACKLOGS)))]
+        return cls(first, last, spread, goal, manner, backlog)
 
     def moved(self, rng: np.random.Generator) -> Settings:
         """Return the same with one of them changed a little, or none."""
@@ -95,9 +93,8 @@ def earliest_due_date(
 ) -> Solution:
     """Let segments be complete one after another, and make the send first that is due first.
 
-    Parts go along trees that a reversed broadcast has grown, or wherever a port is free; then,
-    forwards and backwards in turn, along those of the best plan known, and copies anew. What the
-    end of the best plan waits for is sent otherwise, for the longer the more that helps.
+    Forwards and backwards in turn, from nothing or from how the best plan known begins. What the
+    end of that plan waits for is sent otherwise, for the longer the more that helps.
 
     Of equal machines and segments, so many are alike: what one machine sends, the next one of a
     circle sends of the next segment at the same time. A plan of few sends stands for all; the
@@ -191,25 +188,21 @@ class _Search:
         size = size[: self.segments]
         there, back = (self._growth(tables, work) for work in (reduce, nowhere))
         self.huge = self.dtype.type(2**61)
-        given: dict[str, Any] = {"size": size, "ports": self.ports, "huge": self.huge}
+        given: Any = {"machines": self.machines, "ports": self.ports, "huge": self.huge}
         back_latency, back_transfer = readonly(latency.T, transfer.T)
         self.costs = (
-            Costs(latency, transfer, combine=reduce, prepare=nowhere, **given),
-            Costs(back_latency, back_transfer, combine=nowhere, prepare=reduce, **given),
+            Costs(latency, transfer, reduce, nowhere, size, **given),
+            Costs(back_latency, back_transfer, nowhere, reduce, size, **given),
         )
         self.lasts, self.combines = (
             float(np.max(each)) * float(np.max(size)) for each in (transfer, reduce)
         )
-        self.growths = Growth(there, back), Growth(there=back, back=there)
+        self.growths = (there, back), (back, there)  # forwards and backwards
         self.least = self._units(lower_bound * (1 + 1e-12)) + 0
         whole = rotations == 1
         self.best = self._units(known.makespan) + 0 if whole else self.huge
-        shape = (self.machines, self.segments)
-        nothing = np.zeros(shape, dtype=np.int64)
-        self.open = Trees(nothing - 1, nothing, nothing.astype(self.dtype))
         none = Plan(np.empty((0, 4), dtype=np.int64), np.empty((0, 2), dtype=self.dtype))
         self.plan, self.backward = Plan.of(problem, known) if whole else none, False
-        self.read: tuple[Plan | None, dict[bool, tuple[Plan, Trees]]] = None, {}
         self.settings = Settings.drawn(control.rng)
         self.turn = 0
         self.end, self.record = self.best, (self.plan, self.backward)
@@ -218,11 +211,10 @@ class _Search:
         unshared = np.zeros((1, 1, 0), dtype=np.int64), np.zeros((1, 1, 0), dtype=self.dtype)
         ways = port[:, None], port[None], *unshared
         costs = latency, transfer, reduce, size
-        self.short = Shortening(costs, nothing, ways, self.lasts, control)
+        homes = np.zeros((self.machines, self.segments), dtype=np.int64)
+        self.short = Shortening(costs, homes, ways, self.lasts, control)
         self.short.take(*self.record)
         self.starts: list[tuple[Any, Plan]] = []
-        self.won = [0, 0]  # the last better plans with open and with given trees
-        self.part = replace(problem, collective="reduce-scatter")
 
     def _units(self, seconds: Any) -> Any:
         units = seconds / self.unit
@@ -246,33 +238,27 @@ class _Search:
     def run(self) -> bool:
         """Run once, with settings drawn anew or near those of the best plan; return if better."""
         rng = self.control.rng
-        backward, given = bool(rng.integers(2)), self._given(rng)
+        backward = bool(rng.integers(2))
         settings = Settings.drawn(rng) if rng.random() < ANEW else self.settings.moved(rng)
-        script, trees = self.plan.rows[:0], self.open
-        draw = rng.random()
         end = self.least + (min(self.best, 1.3 * self.least) - self.least) * settings.goal
-        complete = self._complete(settings, float(end), backward)
-        if given and draw < GROWN and not backward and self.rotations == 1:
-            trees = self._grown(complete, rng)
-        elif len(self.plan.rows) and (given or draw < REBUILT):
-            plan, along = self._read(backward)
-            trees = along if given else self.open
-            if draw < REBUILT:
-                script = plan.rows[: int(rng.integers(len(plan.rows) + 1))]
+        script = self.plan.rows[:0]
+        if len(self.plan.rows) and rng.random() < REBUILT:
+            plan = self.plan if backward == self.backward else self.plan.mirrored()
+            script = plan.rows[: int(rng.integers(len(plan.rows) + 1))]
         rows = np.empty((self.sends, 4), dtype=np.int64)
         times = np.empty((self.sends, 2), dtype=self.dtype)
         worse = DEVIATION * self.best
         allowed = self.best + (1 + int(worse) if self.whole else worse)
         self.turn += 1
-        costs = self.costs[backward]
+        costs, (there, back) = self.costs[backward], self.growths[backward]
         aim = Aim(
-            complete=complete, end=float(end), spread=settings.spread * self.lasts,
-            backlog=self._waiting(settings), apart=costs.apart,
-            open_parts=bool(trees.parents.max() < 0), manner=settings.manner,
+            complete=self._complete(settings, float(end), backward), end=float(end),
+            spread=settings.spread * self.lasts, apart=costs.apart, manner=settings.manner,
+            backlog=self.dtype.type(min(self.huge, settings.backlog * self.combines)),
         )  # fmt: skip
         loop = schedule_by_due_date.bind(
-            self.sends * self.turn, costs, trees, self.growths[backward], aim, Plan(rows, times),
-            script=readonly(script)[0], seed=int(rng.integers(2**31)),
+            self.sends * self.turn, costs, aim, Plan(rows, times), there=there,
+            back=back, script=readonly(script)[0], seed=int(rng.integers(2**31)),
             allowed=min(allowed, self.huge),
         )  # fmt: skip
         reached = stoppable(self.control, loop, long=self.sends / WATCHED_FROM)
@@ -285,7 +271,7 @@ class _Search:
             reached, Plan(rows, times), backward, settings, late,
         )  # fmt: skip
         if better:
-            self.won[given], self.known = self.turn, None
+            self.known = None
             self.best, self.record = reached, (self.plan, backward)
             self.short.take(*self.record)
         return bool(better)
@@ -324,46 +310,11 @@ class _Search:
         self.end, self.record = self.best, (self.plan, self.backward)
         self.short.take(*self.record)
 
-    def _read(self, backward: bool) -> tuple[Plan, Trees]:
-        """Return the plan in one direction, and its trees."""
-        if self.read[0] is not self.plan:
-            self.read = self.plan, {}
-        _, known = self.read
-        if backward not in known:
-            plan = self.plan if backward == self.backward else self.plan.mirrored()
-            known[backward] = plan, plan.trees(self.machines)
-        return known[backward]
-
-    def _waiting(self, settings: Settings) -> Any:
-        """Return for how long parts may wait for a unit."""
-        if settings.backlog == np.inf:
-            return self.huge
-        return self.dtype.type(settings.backlog * self.combines)
-
-    def _given(self, rng: np.random.Generator) -> bool:
-        """Whether to take given trees: mostly, if they led to the best plan."""
-        if self.turn < TRIED_FIRST or not any(self.won):
-            return self.turn % 2 == 1
-        return (self.won[1] > self.won[0]) != (rng.random() < OTHERWISE)
-
     def _complete(self, settings: Settings, end: float, backward: bool) -> Any:
         """Return when segments are to be complete, one after another."""
         there, back = (float(growth[-1]) for growth in self.growths[backward])
         steps = np.linspace(settings.first, settings.last, self.segments)
         return there + (max(end - back, there) - there) * steps
-
-    def _grown(self, complete: Any, rng: np.random.Generator) -> Trees:
-        """Return trees of a reversed broadcast that gets a segment when it is to be complete."""
-        until = float(complete.max())
-        with quick_bounds(self.control.remaining is not None):
-            spreader = Spreader(self.part, self.control, (until - complete) * self.unit)
-        if broadcast_rarest_first.pays(spreader.count * self.turn):
-            spreader.loop = broadcast_rarest_first.compiled
-        if not spreader.run(int(rng.integers(2**31)), STYLES[int(rng.integers(len(STYLES)))]):
-            return self.open
-        giver, taker, segment = spreader.copies.T
-        dues = (until - spreader.times[:, 1]).astype(self.dtype)
-        return grown((self.machines, self.problem.items), taker, giver, segment, dues)
 
     def schedule(self) -> Schedule:
         """Return the best plan."""
