@@ -26,6 +26,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound
 from makespan.reduction.bounding import distances, growth
+from makespan.reduction.bounding.class_trees import class_trees
 from makespan.reduction.bounding.completions import least_seconds
 from makespan.reduction.bounding.cuts import cuts
 from makespan.reduction.bounding.flows import flows, goes_straight
@@ -66,6 +67,8 @@ SOURCES = {
     "Tardos 1995",
     "priced trees": "no prices of machines and ports let segments earn more than both are worth; "
     "Held and Karp 1971, over time as in Ford and Fulkerson 1958",
+    "class trees": "no prices of ports of classes of machines are paid for by the trees of all "
+    "segments; Dantzig and Wolfe 1960, over time, and groups by how many of each class are in them",
     "one segment": "the least time of one segment from or to each machine, over all groups; of an "
     "all-reduce there and back, else after the others have passed the root; Bellman's recursion",
     "path": "the largest segment's way between the root and the machine farthest from it",
@@ -94,16 +97,17 @@ def _counted(problem: Reduction) -> dict[str, float]:
         values = {name: values[name] for name in ("path", "one segment") if name in values}
     if problem.links is not None or problem.shared is not None or problem.ports is not None:
         values["cuts"] = cuts(problem)
-    if _quick.get():
+    if _quick.get() or problem.times is not None:
         return values
-    if problem.times is None and problem.statement.one_way:
+    if problem.statement.one_way:
         values["late entries"] = late_entries(problem)
-    if problem.times is None and (spans(problem) or spans_both_ways(problem)):
+    if spans(problem) or spans_both_ways(problem):
         packed = packing(problem)
         values["packing"] = 0.0 if packed is None else packed.least
-    if problem.times is None and goes_straight(problem):
+    if goes_straight(problem):
         values["flows"] = flows(problem)
-    if problem.times is None:
+    values["class trees"] = class_trees(problem, max(values.values()))
+    if not values["class trees"]:
         values["priced trees"] = priced_trees(problem, max(values.values()))
     return values
 

@@ -35,7 +35,6 @@ from makespan.core.numeric.jit import compiles, loop, part
 from makespan.reduction.bounding.growth import ROUNDING
 from makespan.reduction.bounding.one_segment import one_segment
 from makespan.reduction.bounding.packing import spans, spans_both_ways
-from makespan.reduction.model import Bools
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import tables_of
 
@@ -301,7 +300,7 @@ def price(  # type: ignore[no-untyped-def]
     return max(best, 0.0), turn + 1
 
 
-class _Half(NamedTuple):
+class Half(NamedTuple):
     """Copies, or parts in reversed time, in moments; a link that misses lasts 0."""
 
     lag: Integers
@@ -317,27 +316,28 @@ def priced_trees(problem: Reduction, known: float) -> float:
     ``known`` is another bound, seconds. Complexity: O(n² T) for each change of prices, for T
     moments up to the bound; 70 million steps at most, and none where the loop isn't compiled.
     """
-    both = spans_both_ways(problem)
-    if problem.ports is not None or known <= 0 or not (both or spans(problem)):
+    found = halves_of(problem, known)
+    if found is None or not (compiles() and price.pays(STEPS)):
         return 0.0
-    machines = len(problem.machines)
-    linked = ~np.eye(machines, dtype=bool) if problem.links is None else problem.links
-    halves, moment = _halves(problem, known, linked)
-    once = len(halves) * machines**2 * known / moment
-    if any((half.lasts <= 0).sum() > (~linked).sum() for half in halves):
-        return 0.0
-    if once * FEWEST > STEPS or not (compiles() and price.pays(STEPS)):
+    halves, moment = found
+    if len(halves) * len(problem.machines) ** 2 * known / moment * FEWEST > STEPS:
         return 0.0
     search = _Search(problem, halves, moment)
-    return (search.both_ways() if both else search.one_way()) * moment * (1 - ROUNDING)
+    horizon = search.one_way() if problem.statement.one_way else search.both_ways()
+    return horizon * moment * (1 - ROUNDING)
 
 
-def _halves(problem: Reduction, known: float, linked: Bools) -> tuple[list[_Half], float]:
-    """Return the halves of a problem, and how long a moment is, seconds.
+def halves_of(problem: Reduction, known: float) -> tuple[list[Half], float] | None:
+    """Return the halves of a problem, and how long a moment is, seconds; None where none span.
 
-    Times are rounded down to moments, so that no plan gets longer.
+    Times are rounded down to moments, so that no plan gets longer; a send that takes none does not
+    count. ``known`` is a bound, seconds.
     """
-    tables = tables_of(problem).over(len(problem.machines))
+    if problem.ports is not None or known <= 0 or not (spans(problem) or spans_both_ways(problem)):
+        return None
+    machines = len(problem.machines)
+    linked = ~np.eye(machines, dtype=bool) if problem.links is None else problem.links
+    tables = tables_of(problem).over(machines)
     least, each = tables.size.min(), known / MOMENTS
     times: Any = tables.latency, tables.transfer * least, tables.reduce * least
     if tables.unit is None:
@@ -349,11 +349,13 @@ def _halves(problem: Reduction, known: float, linked: Bools) -> tuple[list[_Half
         times = [table // count for table in times]
     lag, lasts, work = (np.minimum(table, NEVER) for table in times)
     lag, lasts = (np.where(linked, table, 0).astype(np.int64) for table in (lag, lasts))
+    if (lasts[linked] <= 0).any():
+        return None
     work = work.astype(np.int64)
-    copies = _Half(lag, lasts, lasts, np.zeros_like(work))
+    copies = Half(lag, lasts, lasts, np.zeros_like(work))
     # a unit that is slower than all ways makes the pace; one that is slower than some need not
     slow = work >= lasts.max(axis=0)
-    parts = _Half(lag.T, lasts.T, np.where(slow[:, None], work[:, None], lasts.T), work)
+    parts = Half(lag.T, lasts.T, np.where(slow[:, None], work[:, None], lasts.T), work)
     if not problem.statement.combining:
         return [copies], moment
     return ([parts] if problem.statement.one_way else [copies, parts]), moment
@@ -362,7 +364,7 @@ def _halves(problem: Reduction, known: float, linked: Bools) -> tuple[list[_Half
 class _Search:
     """The search for prices; all times are in moments."""
 
-    def __init__(self, problem: Reduction, halves: list[_Half], moment: float) -> None:
+    def __init__(self, problem: Reduction, halves: list[Half], moment: float) -> None:
         self.problem, self.halves, self.moment = problem, halves, moment
         self.count = len(problem.machines)
         back = problem.statement.combining
@@ -393,7 +395,7 @@ class _Search:
         wanted = lacks.sum(axis=1)[None].astype(float)
         return self._proved(least, wanted, np.array(starts), self._no_window)
 
-    def _alone(self, half: _Half, back: bool) -> Integers:
+    def _alone(self, half: Half, back: bool) -> Integers:
         """Return how long one segment takes at least from each machine to all others."""
         size, left = float(self.problem.sizes.min()), STEPS_ALONE
         known = one_segment(self.problem, size, back=back, quick=False) / self.moment
@@ -441,7 +443,7 @@ class _Search:
         return horizon
 
     def _price(
-        self, halves: list[_Half], wanted: Floats, starts: Integers, window: Integers, *changed: Any
+        self, halves: list[Half], wanted: Floats, starts: Integers, window: Integers, *changed: Any
     ) -> tuple[float, int]:
         """Change prices; return what the loop returns."""
         columns = (np.stack([half[place] for half in halves]) for place in range(4))
