@@ -35,7 +35,7 @@ COLUMNS = 20_000  # of the programme, moments of classes, times how often it is 
 FEWEST, MOST_TURNS = 20, 150  # changes of prices; where fewer are in reach, none is tried
 TOWARDS = 0.4  # how far prices go from the best so far to those of the programme
 TREES = 5  # that are added at once, about
-PAID = 1 + 1e-7  # times what all ports cost: more is no matter of rounding
+PAID = 1 + 1e-7  # times what all ports cost, about 1: more is no matter of rounding
 NO_TREE = 1e17
 ANYWHERE = -1  # instead of a class at which segments begin
 
@@ -169,7 +169,7 @@ class _Search:
         self.programme.change_objective(self.objective, self._limits(horizon))
         for _ in range(turns):
             value, trees = self._cheapest(price[:, :, :horizon])
-            if value > PAID:
+            if value > PAID * float(self.sizes @ price.sum(axis=(0, 2))):
                 horizon, best = horizon + 1, 0.0
                 if horizon == LONGEST:
                     break
