@@ -328,10 +328,10 @@ def priced_trees(problem: Reduction, known: float) -> float:
 
 
 def halves_of(problem: Reduction, known: float) -> tuple[list[Half], float] | None:
-    """Return the halves of a problem, and how long a moment is, seconds; None where none span.
+    """Return the halves of a problem, and how long a moment is, seconds.
 
-    Times are rounded down to moments, so that no plan gets longer; a send that takes none does not
-    count. ``known`` is a bound, seconds.
+    Times are rounded down to moments, so that no plan gets longer. None where not all machines have
+    a part in all segments, or some send takes no moment. ``known`` is a bound, seconds.
     """
     if problem.ports is not None or known <= 0 or not (spans(problem) or spans_both_ways(problem)):
         return None

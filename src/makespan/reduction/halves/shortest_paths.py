@@ -33,7 +33,7 @@ def shortest_paths(
 ) -> Solution:
     """Send every segment along the tree of its quickest ways, one after another.
 
-    Then so often by other ways, around ports that many of these hold, in another order.
+    Then, ``restarts`` times, by other ways around ports that many of these hold, in another order.
     """
     claim_sends(problem)
     holds, lacks = problem.statement.copied

@@ -251,6 +251,7 @@ class _Search:
         allowed = self.best + (1 + int(worse) if self.whole else worse)
         self.turn += 1
         costs, (there, back) = self.costs[backward], self.growths[backward]
+        # where nothing is combined, infinite times 0 is no number, and min keeps to huge
         aim = Aim(
             complete=self._complete(settings, float(end), backward), end=float(end),
             spread=settings.spread * self.lasts, apart=costs.apart, manner=settings.manner,
