@@ -14,6 +14,7 @@ from makespan.core.kind import (
     File,
     Generate,
     HasAlternatives,
+    HasDeadline,
     HasGrain,
     HasGroups,
     HasLimits,
@@ -61,6 +62,7 @@ def enter(
     coloured: HasGroups[Own] | None = None,
     choosing: HasAlternatives[Own] | None = None,
     limiting: HasLimits[Own] | None = None,
+    dated: HasDeadline[Own] | None = None,
     varying: HasVariants[Own] | None = None,
     copying: OffersCopies[Own] | None = None,
 ) -> None:
@@ -92,6 +94,7 @@ def enter(
     assert (coloured is not None) == isinstance(kind.pictures, HasGroups)
     assert (choosing is not None) == isinstance(kind.pictures, HasAlternatives)
     assert (limiting is not None) == isinstance(kind.bounds, HasLimits)
+    assert (dated is not None) == isinstance(kind.bounds, HasDeadline)
     assert (varying is not None) == isinstance(kind.what_if, HasVariants)
     assert (copying is not None) == isinstance(kind.what_if, OffersCopies)
     assert choosing is None or choosing.alternatives(problem, {}) == []
@@ -145,6 +148,7 @@ def test_divisible() -> None:
     enter(
         problem.DivisibleLoad, answer, bounds, file, generate, methods, pictures, referee,
         timing, choosing=pictures, replayed=timing, varying=what_if, copying=what_if,
+        limiting=bounds, dated=bounds,
     )  # fmt: skip
     assert KINDS["divisible"].policy("factoring") is not None
     assert KINDS["divisible"].policy("no such policy") is None

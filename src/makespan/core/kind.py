@@ -58,6 +58,14 @@ class HasLimits(Protocol[Of_contra]):
 
 
 @runtime_checkable
+class HasDeadline(Protocol[Own]):
+    def undated(self, problem: Own) -> Own:
+        """Return the problem that methods solve, without a deadline that only the end of a plan
+        can miss: plans that are late are known to later methods, and proofs hold for both.
+        """
+
+
+@runtime_checkable
 class HasGrain(Protocol[Of_contra]):
     def grain(self, problem: Of_contra) -> float | None:
         """Return what some optimal makespan is a whole multiple of, such as 1.0 where all data
@@ -229,6 +237,11 @@ class Kind:
         """Return what is left of a solution under the limits that not every method knows of."""
         room: Any = self.bounds
         return room.enforce_limits(problem, solution) if offers(room, HasLimits) else solution
+
+    def undated(self, problem: Problem) -> Problem:
+        """Return the problem without a deadline, where whoever ends first keeps it best."""
+        room: Any = self.bounds
+        return room.undated(problem) if offers(room, HasDeadline) else problem
 
     def grain(self, problem: Problem) -> float | None:
         """Return what some optimal makespan is a whole multiple of; None where that is unknown."""

@@ -7,7 +7,7 @@ import numpy as np
 from makespan.backends.answer import Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
-from makespan.core.solution import Bound
+from makespan.core.solution import Bound, Solution
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
@@ -30,6 +30,29 @@ SOURCES = "sums of ports, receptions and processors, and tangents (see divisible
 MAX_WORKERS_TO_RELAX = 16
 MAX_LINKS = 1_000
 MAX_WORKERS_TO_START = 20_000
+
+
+REFEREED = 1e-9
+"""How late, relative to its end, the referee lets a plan be: no plan is missed for less."""
+
+
+def undated(problem: DivisibleLoad) -> DivisibleLoad:
+    """Return the problem of a load, to end early, without its deadline."""
+    if problem.deadline is None or problem.load is None or problem.objective != "makespan":
+        return problem
+    return replace(problem, deadline=None)
+
+
+def enforce_limits(problem: DivisibleLoad, solution: Solution) -> Solution:
+    """Return a solution, or, where it ends after the deadline, what it proves."""
+    limit, end = problem.deadline, solution.makespan
+    if limit is None or solution.schedule is None or end - limit <= REFEREED * end:
+        return solution
+    if solution.optimal:
+        return Solution(schedule=None, lower_bound=end)
+    note = f"the best plan found ends at {end:.12g}, after the deadline"
+    least, stopped = solution.lower_bound, solution.stopped
+    return Solution(schedule=None, lower_bound=least, notes=(note,), stopped=stopped)
 
 
 def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:

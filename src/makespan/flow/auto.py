@@ -49,7 +49,7 @@ def run_method(
 ) -> Found:
     """Run one method; ``floor`` is that of :func:`greatest_bound`."""
     control.begin(method.name)
-    made = method.run(problem, control, **options)
+    made = method.run(kind.undated(problem), control, **options)
     solution = _within_limits(kind, problem, made, floor)
     return Found(
         method=method.name,
@@ -62,7 +62,10 @@ def run_method(
 
 def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[str, Any]) -> Found:
     """Run the kind's line-up until a method proves its plan, or time is up; return the best."""
-    race, floor = _Race(), greatest_bound(kind, problem)
+    asked, problem = problem, kind.undated(problem)
+    floor, race = greatest_bound(kind, problem), _Race()
+    if problem is not asked:
+        race.deadline, race.bound = getattr(asked, "deadline", None), floor()
     with control.limited(EXACT_SECONDS if control.time_limit is None else None):
         for number, name in enumerate(kind.methods.AUTO, 1):
             again = name in kind.methods.AUTO[number:]
@@ -92,6 +95,7 @@ def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[st
     mine, bound = found.solution, race.bound
     if bound is not None and mine.objective is None and not mine.optimal:
         found.solution = replace(mine, lower_bound=max(bound, mine.lower_bound or 0.0))
+    found.solution = _within_limits(kind, asked, found.solution, floor)
     found.ended = ended
     found.notes = [*race.doubts, *race.refused]
     return found
@@ -106,12 +110,14 @@ def line_up(kind: Kind, control: Control, part: Problem) -> Solution:
 class _Race:
     """The best plan and the best bound so far; claims that a known plan contradicts don't count.
 
-    ``late`` says whether some plan was found that missed a limit of the problem.
+    ``late`` says whether some plan was found that missed a limit of the problem. ``deadline``: what
+    no plan can meet whose bound is above it; late plans take part.
     """
 
     def __init__(self) -> None:
         self.best: Found | None = None
         self.bound: float | None = None
+        self.deadline: float | None = None
         self.stopped = self.late = False
         self.doubts: list[str] = []
         self.refused: list[str] = []
@@ -138,11 +144,10 @@ class _Race:
         solution = self.best.solution
         if solution.optimal or solution.infeasible is not None:
             return True
-        return (
-            self.bound is not None
-            and solution.objective is None
-            and solution.makespan <= self.bound * (1 + 1e-12)
-        )
+        if self.bound is None or solution.objective is not None:
+            return False
+        excluded = self.deadline is not None and self.bound > self.deadline * (1 + EXCLUDED)
+        return excluded or solution.makespan <= self.bound * (1 + 1e-12)
 
     def enter(self, found: Found) -> None:
         """Take part with what a method found."""

@@ -99,8 +99,6 @@ def _filled(
     own = master if problem.master_computes else 0.0
     plan = Plan.of(sequence, amount, master=own).without_empty()
     schedule = timed(problem, plan)
-    if problem.deadline is not None and schedule.makespan > problem.deadline:
-        return None, None
     return Sized(plan=plan, makespan=schedule.makespan, optimal=False), schedule
 
 

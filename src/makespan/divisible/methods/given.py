@@ -13,7 +13,6 @@ from makespan.core.solution import Solution
 from makespan.divisible import needs
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.one_round.plans import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.transfer_programme import size_by_programme
 from makespan.divisible.returns.transfers import UNSOLVED, plan_by_speed, sequence_of
@@ -85,11 +84,10 @@ def given_loads(problem: DivisibleLoad, control: Control) -> Solution:
     plan = Plan.of(order, amount[order], master=own, transfers=transfers)
     plan = plan.keeping(_takes_part(problem, amount)[plan.worker])
     schedule = timed(problem, plan)
-    solution = with_deadline(problem, Solution(schedule=schedule, optimal=True))
     limit = np.concatenate([[np.inf], star.deadline])[schedule.machine]
     late = np.flatnonzero(schedule.end > limit * (1 + 1e-12))
-    if not len(late) or solution.infeasible is not None:
-        return solution
+    if not len(late):
+        return Solution(schedule=schedule, optimal=True)
     row = int(late[0])
     why = f"{problem.machines[int(schedule.machine[row])]} would end at {schedule.end[row]:.12g}"
     why += f", after its deadline {limit[row]:.12g}"
@@ -191,13 +189,13 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
             why = "activation is empty, the master can't compute"
             return Solution(schedule=None, infeasible=why)
         plan = Plan.of([], [], master=problem.total)
-        return with_deadline(problem, Solution(schedule=timed(problem, plan), optimal=True))
+        return Solution(schedule=timed(problem, plan), optimal=True)
     sized = size_by_chain(problem, sequence) if only_costs(problem) else None
     if sized is None or not sized.optimal:
         if len(sequence) > MAX_PROGRAMMED:
             return _unsolved(problem, sequence, sized)
         programme, verdict = size_by_programme(problem, sequence, control)
-        if verdict is Verdict.INFEASIBLE and not _may_be_left_waiting(problem, problem.deadline):
+        if verdict is Verdict.INFEASIBLE:
             why = "no amounts for this activation keep the limits"
             return Solution(schedule=None, infeasible=why)
         if programme is None:
@@ -206,17 +204,15 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     schedule = timed(problem, sized.plan)
     optimal = sized.optimal and schedule.makespan <= sized.makespan * (1 + WITHIN)
     optimal = optimal and not _may_be_left_waiting(problem, schedule.makespan)
-    return with_deadline(problem, Solution(schedule=schedule, optimal=optimal))
+    return Solution(schedule=schedule, optimal=optimal)
 
 
-def _may_be_left_waiting(problem: DivisibleLoad, time: float | None) -> bool:
+def _may_be_left_waiting(problem: DivisibleLoad, time: float) -> bool:
     """Whether a plan that ends before ``time`` may leave a worker without load until its release.
 
     A chunk without load, of a worker without fixed costs, takes no time and waits for nothing; the
     programme lets all wait. A plan that ends after the last release keeps to the programme, too.
     """
-    if time is None:
-        return False
     star, sequence = problem.star, problem.workers_in(problem.activation or ())
     idle = sequence[(star.compute_fixed[sequence] == 0) & (star.release[sequence] > 0)]
     return bool((star.release[idle] >= time * (1 - WITHIN)).any())
@@ -227,4 +223,4 @@ def _unsolved(problem: DivisibleLoad, sequence: Integers, sized: Sized | None) -
     if sized is None:
         return plan_by_speed(problem, sequence)
     schedule = timed(problem, sized.plan)
-    return with_deadline(problem, Solution(schedule=schedule, notes=(UNSOLVED,), stopped=True))
+    return Solution(schedule=schedule, notes=(UNSOLVED,), stopped=True)

@@ -15,7 +15,6 @@ from makespan.core.solution import Solution
 from makespan.divisible import needs
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.one_round.plans import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.links import (
     MAX_ROUNDS,
@@ -97,7 +96,7 @@ def independent_links(problem: DivisibleLoad, control: Control) -> Solution:
     else:
         schedule = timed(problem, _each_alone(problem, control))
     proved = uplink is None and few is None and problem.rounds == 1
-    return with_deadline(problem, Solution(schedule=schedule, optimal=proved))
+    return Solution(schedule=schedule, optimal=proved)
 
 
 def _total(problem: DivisibleLoad, loads: Loads, end: float) -> float:

@@ -12,7 +12,6 @@ from makespan.core.solution import Solution
 from makespan.divisible import needs
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS
-from makespan.divisible.one_round.plans import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.returns.transfer_programme import best_amounts
@@ -105,7 +104,7 @@ def _solution(problem: DivisibleLoad, sized: Sized | None, notes: tuple[str, ...
         note = "the recursion has no plan without a negative chunk"
         return Solution(schedule=None, notes=(note,))
     schedule = timed(problem, sized.plan.without_empty())
-    return with_deadline(problem, Solution(schedule=schedule, notes=notes))
+    return Solution(schedule=schedule, notes=notes)
 
 
 MAX_CHUNKS_TO_PROGRAMME = 1_500
@@ -144,7 +143,7 @@ def multi_round(problem: DivisibleLoad, control: Control, *, effort: float = 1.0
     if sized is None:
         return Solution(schedule=None, notes=("no sequence without a negative chunk was found",))
     schedule = timed(problem, sized.plan.without_empty())
-    return with_deadline(problem, Solution(schedule=schedule, stopped=sized.stopped))
+    return Solution(schedule=schedule, stopped=sized.stopped)
 
 
 def _searched(problem: DivisibleLoad, control: Control, effort: float) -> Sized | None:

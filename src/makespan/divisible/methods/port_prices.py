@@ -15,7 +15,7 @@ from makespan.divisible.model.plan import Plan
 from makespan.divisible.one_round.ending_together import AffineCosts, without_late
 from makespan.divisible.one_round.filling import Filling, least_end, most_load, plan_of
 from makespan.divisible.one_round.lagrange import Prices, Relaxation, descent
-from makespan.divisible.one_round.plans import service_order, with_deadline
+from makespan.divisible.one_round.plans import service_order
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.referee import violations
@@ -83,10 +83,8 @@ def port_prices(problem: DivisibleLoad, control: Control) -> Solution:
         stopped = control.expired()
     schedule = None if search.plan is None else timed(problem, search.plan)
     bound = min(search.low, schedule.makespan if schedule is not None else np.inf)
-    solution = Solution(
-        schedule=schedule, lower_bound=bound if np.isfinite(bound) else None, stopped=stopped
-    )
-    return solution if schedule is None else with_deadline(problem, solution)
+    known = bound if np.isfinite(bound) else None
+    return Solution(schedule=schedule, lower_bound=known, stopped=stopped)
 
 
 def _most_by_deadline(problem: DivisibleLoad, control: Control) -> Solution:

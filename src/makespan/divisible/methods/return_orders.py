@@ -26,7 +26,6 @@ from makespan.divisible.one_round.plans import (
     linear_plan,
     log_service_order,
     of_open_load,
-    with_deadline,
     with_returns,
 )
 from makespan.divisible.one_round.subsets import solve_latencies
@@ -183,11 +182,11 @@ def solution_of(
         return of_open_load(schedule, plan.total, bound, proved=optimal)
     schedule = timed(problem, plan)
     if proved and schedule.makespan <= best.value * terms.second * (1 + WITHIN):
-        return with_deadline(problem, Solution(schedule=schedule, optimal=True))
+        return Solution(schedule=schedule, optimal=True)
     if of_class or best.bound <= 0:
-        return with_deadline(problem, Solution(schedule=schedule, stopped=stopped))
+        return Solution(schedule=schedule, stopped=stopped)
     safe = min(best.bound * terms.second * (1 - PROVED), schedule.makespan)
-    return with_deadline(problem, Solution(schedule=schedule, lower_bound=safe, stopped=stopped))
+    return Solution(schedule=schedule, lower_bound=safe, stopped=stopped)
 
 
 def _fitting(problem: DivisibleLoad, terms: Terms, best: BestOrders) -> tuple[Floats, float]:

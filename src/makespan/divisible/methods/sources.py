@@ -1,7 +1,6 @@
 """Loads that lie at several sources: the flows of a bound in turn, a search, and a proof."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.divisible.model.plan import computed
 from makespan.divisible.needs import A_GOAL, SOURCES, at_most
-from makespan.divisible.one_round.plans import NO_MAXIMUM, of_open_load, with_deadline
+from makespan.divisible.one_round.plans import NO_MAXIMUM, of_open_load
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
 from makespan.divisible.sources.programme import ChunksProgramme, Sequences, by_turns
@@ -24,10 +23,10 @@ def solution_of(
 ) -> Solution:
     """Return a plan, and what a programme that no plan is better than proves of it.
 
-    ``plan``: the best plan that is known, maybe beyond the deadline; None where there is none.
+    ``plan``: the best plan that is known; None where there is none.
     ``answer``, ``scaled``: of that programme, and what it measures in; None: nothing is proved.
     """
-    if plan is None or any(True for _ in violations(undated(problem), plan)):
+    if plan is None or any(True for _ in violations(problem, plan)):
         return Solution(schedule=None, stopped=True)
     if problem.load is None:
         value = float(computed(plan).sum())
@@ -35,15 +34,10 @@ def solution_of(
         most = math.inf if answer is None else -answer.bound * scaled.unit
         return of_open_load(plan, value, most, proved=proved)
     if answer is None:
-        return with_deadline(problem, Solution(schedule=plan))
+        return Solution(schedule=plan)
     proved = answer.proves(plan.makespan / scaled.second)
     least = min(plan.makespan, max(0.0, answer.bound * scaled.second))
-    return with_deadline(problem, Solution(schedule=plan, lower_bound=least, optimal=proved))
-
-
-def undated(problem: DivisibleLoad) -> DivisibleLoad:
-    """Return the problem of a load without its deadline, which is looked at when a plan is made."""
-    return problem if problem.load is None else replace(problem, deadline=None)
+    return Solution(schedule=plan, lower_bound=least, optimal=proved)
 
 
 PIECES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -116,7 +110,7 @@ def _chunks(problem: DivisibleLoad) -> int:
 )
 def source_programme(problem: DivisibleLoad, control: Control) -> Solution:
     """Branch and bound over which chunks are sent, and in which order."""
-    plan = (control.incumbent or source_flows(undated(problem), control)).schedule
+    plan = (control.incumbent or source_flows(problem, control)).schedule
     horizon = problem.deadline if problem.load is None else _horizon(problem, plan)
     assert horizon is not None
     scaled = Scaled(problem, horizon)
@@ -165,7 +159,7 @@ MAX_TIGHTENED, MAX_WHOLE = 1_000, 60
 )
 def source_search(problem: DivisibleLoad, control: Control) -> Solution:
     """Chunks moved, left out, taken in and sent by others; amounts by a linear programme each."""
-    plan = (control.incumbent or source_flows(undated(problem), control)).schedule
+    plan = (control.incumbent or source_flows(problem, control)).schedule
     search = Sequences(problem, control)
     if plan is None:
         return Solution(schedule=None, stopped=True)

@@ -14,7 +14,7 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.divisible.model.tree import Levels, Tree
 from makespan.divisible.needs import A_GOAL, A_TREE, FINITE_SPEED, at_most, nonzero
-from makespan.divisible.one_round.plans import NO_MAXIMUM, of_open_load, with_deadline
+from makespan.divisible.one_round.plans import NO_MAXIMUM, of_open_load
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed_tree
 from makespan.divisible.trees.equivalent import (
@@ -44,7 +44,7 @@ def tree(problem: DivisibleLoad, control: Control) -> Solution:
     schedule = timed_tree(problem, share * load)
     if problem.load is None:
         return of_open_load(schedule, load, proved=True)
-    return with_deadline(problem, Solution(schedule=schedule, optimal=True))
+    return Solution(schedule=schedule, optimal=True)
 
 
 MAX_TRIED = 400  # nodes up to which leaving each one out is tried
@@ -82,7 +82,7 @@ def affine_tree(problem: DivisibleLoad, control: Control) -> Solution:
     bound = None
     if _has_time(tree, schedule.makespan, control):
         bound = price_bound(tree, problem.load, schedule.makespan)
-    return with_deadline(problem, Solution(schedule=schedule, lower_bound=bound))
+    return Solution(schedule=schedule, lower_bound=bound)
 
 
 def _has_time(tree: Tree, end: float, control: Control) -> bool:

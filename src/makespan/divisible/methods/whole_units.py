@@ -13,7 +13,6 @@ from makespan.core.solution import Solution
 from makespan.divisible import needs
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.one_round.ending_together import AffineCosts, least_end, plan_of
-from makespan.divisible.one_round.plans import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.timing import timed
@@ -190,8 +189,7 @@ def whole_units(problem: DivisibleLoad, control: Control) -> Solution:
     schedule = timed(problem, Plan.of(order, amounts, master=float(loads[-1])).without_empty())
     bound = quick_bound(replace(problem, integral=False))
     stopped = exact and not proved
-    solution = Solution(schedule=schedule, lower_bound=bound, optimal=proved, stopped=stopped)
-    return with_deadline(problem, solution)
+    return Solution(schedule=schedule, lower_bound=bound, optimal=proved, stopped=stopped)
 
 
 def _orders(problem: DivisibleLoad, *, exact: bool) -> list[Integers]:

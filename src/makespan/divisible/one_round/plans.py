@@ -18,8 +18,6 @@ from makespan.divisible.timing import timed
 
 NO_MAXIMUM = Solution(schedule=None, notes=("the load by the deadline has no maximum",))
 ANY_LOAD = "a machine without a cost per unit does any load by the deadline: no maximum"
-REFEREED = 1e-9
-"""How late, relative to its end, the referee lets a plan be: no plan is missed for less."""
 
 
 def solve_linear(problem: DivisibleLoad, order: Integers, *, keep_all: bool) -> Solution:
@@ -79,7 +77,7 @@ def as_optimal(problem: DivisibleLoad, plan: Plan) -> Solution:
     schedule = timed(problem, plan)
     if problem.load is None:
         return of_open_load(schedule, plan.total, proved=True)
-    return with_deadline(problem, Solution(schedule=schedule, optimal=True))
+    return Solution(schedule=schedule, optimal=True)
 
 
 def of_open_load(
@@ -99,22 +97,6 @@ def of_open_load(
         name="load", value=load, bound=bound if np.isfinite(bound) else None, maximise=True
     )
     return Solution(schedule=schedule, objective=goal, optimal=proved, stopped=stopped)
-
-
-def with_deadline(problem: DivisibleLoad, solution: Solution) -> Solution:
-    """Return a solution, or, where it ends after the deadline, what it proves."""
-    limit = problem.deadline
-    end = solution.makespan
-    if limit is None or end - limit <= REFEREED * end:
-        return solution
-    least, late = solution.lower_bound, f"{end:.12g}"
-    if solution.optimal:
-        least = end
-        if least > limit * (1 + REFEREED):
-            why = f"the deadline is {limit:.12g}, but no plan ends before {late}"
-            return Solution(schedule=None, lower_bound=least, infeasible=why)
-    note = f"the best plan found ends at {late}, after the deadline"
-    return Solution(schedule=None, lower_bound=least, notes=(note,), stopped=solution.stopped)
 
 
 def by_the_deadline(

@@ -27,7 +27,7 @@ from makespan.divisible.one_round.ending_together import (
     plan_of,
 )
 from makespan.divisible.one_round.layers import Layers
-from makespan.divisible.one_round.plans import ANY_LOAD, of_open_load, with_deadline, with_everyone
+from makespan.divisible.one_round.plans import ANY_LOAD, of_open_load, with_everyone
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.timing import timed
@@ -335,7 +335,7 @@ def _least_solution(planned: _Planned) -> Solution:
         plan = with_everyone(problem, plan)
         proved = proved and timed(problem, plan).makespan <= best.value * (1 + PROVED)
         notes = (f"{len(problem.star) - len(planned.plan)} workers take part with empty chunks",)
-    solution = Solution(
+    return Solution(
         schedule=timed(problem, plan),
         lower_bound=best.bound,
         optimal=proved,
@@ -343,7 +343,6 @@ def _least_solution(planned: _Planned) -> Solution:
         notes=notes,
         details={"states": best.states},
     )
-    return with_deadline(problem, solution)
 
 
 def _most_solution(planned: _Planned) -> Solution:

@@ -15,7 +15,6 @@ from makespan.divisible.one_round.plans import (
     NO_MAXIMUM,
     by_the_deadline,
     of_open_load,
-    with_deadline,
 )
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
@@ -193,8 +192,7 @@ def solution_of_answer(
         return Solution(schedule=schedule, objective=goal, optimal=proved, stopped=stopped)
     proved = complete and answer.proves(schedule.makespan / terms.second)
     known = None if complete or np.isinf(bound) else bound * terms.second
-    solution = Solution(schedule=schedule, optimal=proved, lower_bound=known, stopped=stopped)
-    return with_deadline(problem, solution)
+    return Solution(schedule=schedule, optimal=proved, lower_bound=known, stopped=stopped)
 
 
 def enforce_limits(problem: DivisibleLoad, solution: Solution) -> Solution:
