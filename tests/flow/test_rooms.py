@@ -254,5 +254,5 @@ def test_taskgraph() -> None:
     enter(
         problem.TaskGraph, answer, bounds, file, generate, methods, pictures, referee, timing,
         grained=bounds, replayed=timing, weighty=timing, coloured=pictures, choosing=pictures,
-        limiting=bounds,
+        limiting=bounds, dated=bounds,
     )  # fmt: skip

@@ -60,7 +60,7 @@ class HasLimits(Protocol[Of_contra]):
 @runtime_checkable
 class HasDeadline(Protocol[Own]):
     def undated(self, problem: Own) -> Own:
-        """Return the problem that methods solve, without a deadline that only the end of a plan
+        """Return the problem that ``auto`` solves, without a deadline that only the end of a plan
         can miss: plans that are late are known to later methods, and proofs hold for both.
         """
 

@@ -49,7 +49,7 @@ def run_method(
 ) -> Found:
     """Run one method; ``floor`` is that of :func:`greatest_bound`."""
     control.begin(method.name)
-    made = method.run(kind.undated(problem), control, **options)
+    made = method.run(problem, control, **options)
     solution = _within_limits(kind, problem, made, floor)
     return Found(
         method=method.name,

@@ -260,6 +260,13 @@ def impossible(problem: TaskGraph) -> str | None:
     return f"what has to end by {by[order[at]]:.12g} takes all cores together {work[at]:.12g} s"
 
 
+def undated(problem: TaskGraph) -> TaskGraph:
+    """Return the problem to end early without the deadline of the whole plan."""
+    if problem.deadline is None or problem.objective != "makespan":
+        return problem
+    return replace(problem, deadline=None)
+
+
 def enforce_limits(problem: TaskGraph, solution: Solution) -> Solution:
     """Return the solution, without its plan where that misses a limit.
 
@@ -273,9 +280,10 @@ def enforce_limits(problem: TaskGraph, solution: Solution) -> Solution:
     if schedule is None or why is not None:
         infeasible = impossible(problem)
         said = [] if why is None or infeasible else [f"a plan that is not valid was found: {why}"]
+        least = solution.makespan if solution.optimal else solution.lower_bound
         return Solution(
             schedule=None,
-            lower_bound=solution.lower_bound if problem.objective == "makespan" else None,
+            lower_bound=least if problem.objective == "makespan" else None,
             infeasible=infeasible,
             stopped=solution.stopped,
             notes=(*solution.notes, *said),

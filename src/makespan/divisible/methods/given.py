@@ -195,7 +195,7 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
         if len(sequence) > MAX_PROGRAMMED:
             return _unsolved(problem, sequence, sized)
         programme, verdict = size_by_programme(problem, sequence, control)
-        if verdict is Verdict.INFEASIBLE:
+        if verdict is Verdict.INFEASIBLE and not _may_be_left_waiting(problem, problem.deadline):
             why = "no amounts for this activation keep the limits"
             return Solution(schedule=None, infeasible=why)
         if programme is None:
@@ -207,12 +207,14 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     return Solution(schedule=schedule, optimal=optimal)
 
 
-def _may_be_left_waiting(problem: DivisibleLoad, time: float) -> bool:
+def _may_be_left_waiting(problem: DivisibleLoad, time: float | None) -> bool:
     """Whether a plan that ends before ``time`` may leave a worker without load until its release.
 
     A chunk without load, of a worker without fixed costs, takes no time and waits for nothing; the
     programme lets all wait. A plan that ends after the last release keeps to the programme, too.
     """
+    if time is None:
+        return False
     star, sequence = problem.star, problem.workers_in(problem.activation or ())
     idle = sequence[(star.compute_fixed[sequence] == 0) & (star.release[sequence] > 0)]
     return bool((star.release[idle] >= time * (1 - WITHIN)).any())

@@ -9,6 +9,7 @@ from makespan.core.control import Control
 from makespan.core.registry import condition, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.divisible.bounds import undated
 from makespan.divisible.model.plan import computed
 from makespan.divisible.needs import A_GOAL, SOURCES, at_most
 from makespan.divisible.one_round.plans import NO_MAXIMUM, of_open_load
@@ -23,10 +24,10 @@ def solution_of(
 ) -> Solution:
     """Return a plan, and what a programme that no plan is better than proves of it.
 
-    ``plan``: the best plan that is known; None where there is none.
+    ``plan``: the best plan that is known, maybe beyond the deadline; None where there is none.
     ``answer``, ``scaled``: of that programme, and what it measures in; None: nothing is proved.
     """
-    if plan is None or any(True for _ in violations(problem, plan)):
+    if plan is None or any(True for _ in violations(undated(problem), plan)):
         return Solution(schedule=None, stopped=True)
     if problem.load is None:
         value = float(computed(plan).sum())
