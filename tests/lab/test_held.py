@@ -126,11 +126,19 @@ def test_a_held_plan_is_what_it_says(board):
     assert board.plan.makespan > board.bound["value"]
 
 
+def proved_again(board):
+    """Return the bound that the proof of a board gives when it is made again."""
+    if board.bound["proof"] == "bound":
+        return makespan.lower_bound(board.problem).value
+    asked = {name: board.bound[name] for name in ("method", "time_limit")}
+    return makespan.solve(board.problem, rng=board.bound["seed"], **asked).lower_bound
+
+
 @pytest.mark.parametrize(
     "board", [b for b in BOARDS if b.bound["proof"] == "bound"], ids=lambda board: board.name
 )
 def test_a_held_bound_is_that_of_its_theorem(board):
-    assert board.proved_again() == pytest.approx(board.bound["value"], rel=1e-9)
+    assert proved_again(board) == pytest.approx(board.bound["value"], rel=1e-9)
 
 
 @pytest.mark.slow
@@ -139,7 +147,7 @@ def test_a_held_bound_is_that_of_its_theorem(board):
 )
 def test_a_held_bound_is_found_again(board):
     """By the same solve, within its limit, on a quiet machine."""
-    assert board.proved_again() >= board.bound["value"] * (1 - 1e-6)
+    assert proved_again(board) >= board.bound["value"] * (1 - 1e-6)
 
 
 def test_the_table_is_that_of_the_folder():

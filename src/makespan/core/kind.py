@@ -60,8 +60,8 @@ class HasLimits(Protocol[Of_contra]):
 @runtime_checkable
 class HasDeadline(Protocol[Own]):
     def undated(self, problem: Own) -> Own:
-        """Return the problem that ``auto`` solves, without a deadline that only the end of a plan
-        can miss: plans that are late are known to later methods, and proofs hold for both.
+        """Return the problem without a deadline that only the end of a plan can miss, which
+        ``auto`` solves first, so that late plans serve later methods.
         """
 
 

@@ -51,8 +51,7 @@ def enforce_limits(problem: DivisibleLoad, solution: Solution) -> Solution:
     if solution.optimal:
         return Solution(schedule=None, lower_bound=end)
     note = f"the best plan found ends at {end:.12g}, after the deadline"
-    least, stopped = solution.lower_bound, solution.stopped
-    return Solution(schedule=None, lower_bound=least, notes=(note,), stopped=stopped)
+    return replace(solution, schedule=None, notes=(note,))
 
 
 def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:

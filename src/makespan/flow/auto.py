@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from math import inf
 from typing import Any
 
 from makespan.core.control import Control
@@ -61,31 +62,25 @@ def run_method(
 
 
 def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[str, Any]) -> Found:
-    """Run the kind's line-up until a method proves its plan, or time is up; return the best."""
-    asked, problem = problem, kind.undated(problem)
-    floor, race = greatest_bound(kind, problem), _Race()
-    if problem is not asked:
-        race.deadline, race.bound = getattr(asked, "deadline", None), floor()
+    """Run the kind's line-up until a method proves its plan, or time is up; return the best.
+
+    A deadline that only the end of a plan can miss is left out first, so that late plans serve
+    later methods; where the best is late, and a plan in time not excluded, all plan again with it.
+    """
+    plain, floor, race = kind.undated(problem), greatest_bound(kind, problem), _Race()
     with control.limited(EXACT_SECONDS if control.time_limit is None else None):
-        for number, name in enumerate(kind.methods.AUTO, 1):
-            again = name in kind.methods.AUTO[number:]
-            method = find_method(kind.name, name)
-            if not applicability(method, problem).applies or not within_reach(method, problem):
-                continue
-            if (race.has_plan or race.late) and control.expired():
-                break
-            used = {name: options[name] for name in options if name in method.options}
-            try:
-                with control.sharing(SHARE if again else 1.0):
-                    found = run_method(kind, problem, control, method, used, floor)
-                race.enter(found)
-            except TooLarge as error:
-                race.refused.append(f"{method.name} was left out: {error}")
-                continue
-            control.incumbent = race.best.solution if race.best is not None else None
-            control.report(*race.known)
-            if race.decided:
-                break
+        if plain is not problem:
+            race.deadline, race.bound = getattr(problem, "deadline", inf), floor()
+        _run_line_up(kind, plain, control, options, race, floor)
+        if race.deadline < inf and race.best is not None:
+            mine = race.best.solution
+            if race.deadline < mine.makespan <= race.deadline * (1 + SAME_OF_SOLVERS):
+                mine = replace(mine, optimal=False, lower_bound=None)  # maybe late by rounding
+                race.bound = floor()
+            race.best.solution = _within_limits(kind, problem, mine, floor)
+            if not (race.has_plan or race.decided or control.expired()):
+                control.incumbent = None
+                _run_line_up(kind, problem, control, options, race, floor)
         ended = control.expired() or race.stopped
     if not race.decided:
         race.refused += _uninstalled(kind, problem)
@@ -94,11 +89,36 @@ def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[st
     found = race.best
     mine, bound = found.solution, race.bound
     if bound is not None and mine.objective is None and not mine.optimal:
-        found.solution = replace(mine, lower_bound=max(bound, mine.lower_bound or 0.0))
-    found.solution = _within_limits(kind, asked, found.solution, floor)
+        mine = replace(mine, lower_bound=max(bound, mine.lower_bound or 0.0))
+    found.solution = _within_limits(kind, problem, mine, floor) if race.deadline < inf else mine
     found.ended = ended
-    found.notes = [*race.doubts, *race.refused]
+    found.notes = list(dict.fromkeys([*race.doubts, *race.refused]))
     return found
+
+
+def _run_line_up(
+    kind: Kind, problem: Problem, control: Control, options: Mapping[str, Any], race: "_Race",
+    floor: Callable[[], float],
+) -> None:  # fmt: skip
+    for number, name in enumerate(kind.methods.AUTO, 1):
+        again = name in kind.methods.AUTO[number:]
+        method = find_method(kind.name, name)
+        if not applicability(method, problem).applies or not within_reach(method, problem):
+            continue
+        if (race.has_plan or race.late) and control.expired():
+            break
+        used = {name: options[name] for name in options if name in method.options}
+        try:
+            late = race.deadline < (race.best.solution.makespan if race.best else 0.0) < inf
+            with control.sharing(SHARE if again or late else 1.0):
+                race.enter(run_method(kind, problem, control, method, used, floor))
+        except TooLarge as error:
+            race.refused.append(f"{method.name} was left out: {error}")
+            continue
+        control.incumbent = race.best.solution if race.best is not None else None
+        control.report(*race.known)
+        if race.decided:
+            break
 
 
 def line_up(kind: Kind, control: Control, part: Problem) -> Solution:
@@ -110,14 +130,14 @@ def line_up(kind: Kind, control: Control, part: Problem) -> Solution:
 class _Race:
     """The best plan and the best bound so far; claims that a known plan contradicts don't count.
 
-    ``late`` says whether some plan was found that missed a limit of the problem. ``deadline``: what
-    no plan can meet whose bound is above it; late plans take part.
+    ``late`` says whether some plan was found that missed a limit of the problem; one that is later
+    than ``deadline`` may still be the best.
     """
 
     def __init__(self) -> None:
         self.best: Found | None = None
         self.bound: float | None = None
-        self.deadline: float | None = None
+        self.deadline = inf
         self.stopped = self.late = False
         self.doubts: list[str] = []
         self.refused: list[str] = []
@@ -146,7 +166,7 @@ class _Race:
             return True
         if self.bound is None or solution.objective is not None:
             return False
-        excluded = self.deadline is not None and self.bound > self.deadline * (1 + EXCLUDED)
+        excluded = self.bound > self.deadline * (1 + EXCLUDED)
         return excluded or solution.makespan <= self.bound * (1 + 1e-12)
 
     def enter(self, found: Found) -> None:

@@ -20,7 +20,6 @@ from makespan.flow.files.files import as_dict, read_problem, read_result, save
 from makespan.flow.files.results import schedule_of
 from makespan.flow.result import Result
 from makespan.flow.serialize import as_json
-from makespan.flow.solve import lower_bound, solve
 
 PROBLEM, PLAN, BOUND = "problem.json", "plan.json", "bound.json"
 CLOSE = 1e-9  # as a share: a plan is better by more than that
@@ -46,13 +45,6 @@ class Held:
         """How far the plan may be above the best one, as a share of it."""
         assert self.plan.makespan is not None
         return relative_gap(self.plan.makespan, self.bound["value"])
-
-    def proved_again(self) -> float:
-        """Return the bound that the proof gives when it is made again."""
-        if self.bound["proof"] == "bound":
-            return lower_bound(self.problem).value
-        asked = {name: self.bound[name] for name in ("method", "time_limit")}
-        return solve(self.problem, rng=self.bound["seed"], **asked).lower_bound or 0.0
 
 
 def held(folder: PathLike) -> list[Held]:

@@ -1,7 +1,7 @@
 """Requests → answers, in a process that may take its time."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -45,12 +45,6 @@ PER_SECOND = 15e6  # bytes that are written
 COMPARED = 12  # methods of a comparison, of whose plans a view is made
 
 
-class _Tasks(Protocol):
-    """A problem of tasks: seconds of each, or of each on each machine."""
-
-    durations: Any
-
-
 def refuse_larger(size: float, times: float = 1.0) -> None:
     """Refuse an answer of so many bytes, if these are so many times the most.
 
@@ -85,7 +79,7 @@ def size_of_solution(problem: Problem) -> float:
         return 0.0
     count = len(names)
     items = np.linspace(0, count - 1, SAMPLE).astype(np.int64)
-    durations = np.asarray(cast("_Tasks", problem).durations)
+    durations = np.asarray(cast("Any", problem).durations)
     seconds = durations[items].reshape(SAMPLE, -1)[:, 0]
     end = np.cumsum(seconds) * (count / SAMPLE / len(problem.machines))
     plan = Schedule.of_columns(

@@ -13,6 +13,7 @@ from makespan.core.solution import Solution
 from makespan.divisible import needs
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import Plan
+from makespan.divisible.one_round.plans import as_optimal
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.transfer_programme import size_by_programme
 from makespan.divisible.returns.transfers import UNSOLVED, plan_by_speed, sequence_of
@@ -188,14 +189,13 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
         if problem.total and not problem.master_computes:
             why = "activation is empty, the master can't compute"
             return Solution(schedule=None, infeasible=why)
-        plan = Plan.of([], [], master=problem.total)
-        return Solution(schedule=timed(problem, plan), optimal=True)
+        return as_optimal(problem, Plan.of([], [], master=problem.total))
     sized = size_by_chain(problem, sequence) if only_costs(problem) else None
     if sized is None or not sized.optimal:
         if len(sequence) > MAX_PROGRAMMED:
             return _unsolved(problem, sequence, sized)
         programme, verdict = size_by_programme(problem, sequence, control)
-        if verdict is Verdict.INFEASIBLE and not _may_be_left_waiting(problem, problem.deadline):
+        if verdict is Verdict.INFEASIBLE and not _may_be_left_waiting(problem, problem.latest):
             why = "no amounts for this activation keep the limits"
             return Solution(schedule=None, infeasible=why)
         if programme is None:
@@ -207,14 +207,12 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     return Solution(schedule=schedule, optimal=optimal)
 
 
-def _may_be_left_waiting(problem: DivisibleLoad, time: float | None) -> bool:
+def _may_be_left_waiting(problem: DivisibleLoad, time: float) -> bool:
     """Whether a plan that ends before ``time`` may leave a worker without load until its release.
 
     A chunk without load, of a worker without fixed costs, takes no time and waits for nothing; the
     programme lets all wait. A plan that ends after the last release keeps to the programme, too.
     """
-    if time is None:
-        return False
     star, sequence = problem.star, problem.workers_in(problem.activation or ())
     idle = sequence[(star.compute_fixed[sequence] == 0) & (star.release[sequence] > 0)]
     return bool((star.release[idle] >= time * (1 - WITHIN)).any())
@@ -224,5 +222,4 @@ def _unsolved(problem: DivisibleLoad, sequence: Integers, sized: Sized | None) -
     """Return a plan that is not the best: that of the chain, or chunks by the workers' speeds."""
     if sized is None:
         return plan_by_speed(problem, sequence)
-    schedule = timed(problem, sized.plan)
-    return Solution(schedule=schedule, notes=(UNSOLVED,), stopped=True)
+    return Solution(schedule=timed(problem, sized.plan), notes=(UNSOLVED,), stopped=True)

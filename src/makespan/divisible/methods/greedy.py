@@ -41,7 +41,7 @@ def greedy(problem: DivisibleLoad, control: Control) -> Solution:
     if problem.chooses_master:
         problem = problem.with_master(int(np.argmin(problem.star.compute_per_unit)))
     claim(16.0 * len(NUMBERS) * len(problem.star), "the columns of the workers")
-    limit = np.inf if problem.deadline is None else problem.deadline
+    limit = problem.latest
     if problem.load is None:
         most = max(_fillings(problem), key=lambda each: each.load_by(limit)[0])
         return most_load(most, limit)

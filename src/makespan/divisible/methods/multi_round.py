@@ -103,8 +103,7 @@ def _solution(problem: DivisibleLoad, sized: Sized | None, notes: tuple[str, ...
     if sized is None:
         note = "the recursion has no plan without a negative chunk"
         return Solution(schedule=None, notes=(note,))
-    schedule = timed(problem, sized.plan.without_empty())
-    return Solution(schedule=schedule, notes=notes)
+    return Solution(schedule=timed(problem, sized.plan.without_empty()), notes=notes)
 
 
 MAX_CHUNKS_TO_PROGRAMME = 1_500
@@ -142,8 +141,7 @@ def multi_round(problem: DivisibleLoad, control: Control, *, effort: float = 1.0
         sized = _searched(problem, control, effort)
     if sized is None:
         return Solution(schedule=None, notes=("no sequence without a negative chunk was found",))
-    schedule = timed(problem, sized.plan.without_empty())
-    return Solution(schedule=schedule, stopped=sized.stopped)
+    return Solution(schedule=timed(problem, sized.plan.without_empty()), stopped=sized.stopped)
 
 
 def _searched(problem: DivisibleLoad, control: Control, effort: float) -> Sized | None:

@@ -7,7 +7,7 @@ from math import floor, inf, isfinite
 
 import numpy as np
 
-from makespan.backends.answer import Answer, Verdict
+from makespan.backends.answer import SLACK, Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
@@ -190,7 +190,7 @@ class _Proof:
         known = control.incumbent or Solution(schedule=None)
         self.by_price = problem.objective == "price"
         by_end = problem.load is not None and not self.by_price
-        self.horizon = known.makespan if by_end else inf
+        self.horizon = min(known.makespan, problem.latest) if by_end else inf
         if known.schedule is None or known.schedule.machines != problem.machines:
             known = Solution(schedule=None)  # of another master
         self.best: Solution = replace(known, lower_bound=None, notes=(), details={})
@@ -213,6 +213,8 @@ class _Proof:
             with self.control.reserving(HALF * (self.control.remaining or 0.0) if other else 0.0):
                 answer = built.programme.solve(self.control)
             if answer.verdict is Verdict.INFEASIBLE and self.best.schedule is None:
+                if isfinite(self.horizon):
+                    return Solution(schedule=None, lower_bound=self.reach)
                 return Solution(schedule=None, infeasible="no chunks keep the limits")
             self._learn(built, answer)
             if self.best.optimal or answer.verdict is Verdict.UNBOUNDED or self.gap < 0:
@@ -223,10 +225,15 @@ class _Proof:
         return self._with_bound(stopped=self.control.expired())
 
     @property
+    def reach(self) -> float:
+        """The end up to which the programme knows all plans: beyond the deadline, to exclude it."""
+        return self.horizon if self.best.schedule is not None else self.horizon * (1 + SLACK / 2)
+
+    @property
     def gap(self) -> float:
         """How far plan and bound are apart."""
         if self.problem.load is not None:
-            return (self.best.rank if self.by_price else self.horizon) - self.bound
+            return (self.best.rank if self.by_price else self.reach) - self.bound
         return self.bound - (self.best.objective.value if self.best.objective else 0.0)
 
     def _numbers(self) -> Iterator[int]:
@@ -271,7 +278,7 @@ class _Proof:
             goal = best.objective and replace(best.objective, bound=least)
             return replace(best, objective=goal, stopped=stopped)
         if self.problem.load is not None:
-            return replace(best, lower_bound=min(bound, self.horizon), stopped=stopped)
+            return replace(best, lower_bound=min(bound, self.reach), stopped=stopped)
         if best.objective is None or best.schedule is None:
             return replace(best, stopped=stopped)
         load = best.objective.value

@@ -183,10 +183,9 @@ def solution_of(
     schedule = timed(problem, plan)
     if proved and schedule.makespan <= best.value * terms.second * (1 + WITHIN):
         return Solution(schedule=schedule, optimal=True)
-    if of_class or best.bound <= 0:
-        return Solution(schedule=schedule, stopped=stopped)
     safe = min(best.bound * terms.second * (1 - PROVED), schedule.makespan)
-    return Solution(schedule=schedule, lower_bound=safe, stopped=stopped)
+    least = None if of_class or best.bound <= 0 else safe
+    return Solution(schedule=schedule, lower_bound=least, stopped=stopped)
 
 
 def _fitting(problem: DivisibleLoad, terms: Terms, best: BestOrders) -> tuple[Floats, float]:

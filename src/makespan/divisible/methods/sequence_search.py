@@ -260,7 +260,7 @@ class SequenceSearch:
     def _more_rounds(self) -> None:
         """Repeat the best round, all workers, and single ones, more and more often.
 
-        That ends where it gains next to nothing.
+        That ends where it gains next to nothing and no deadline is missed.
         """
         whole = next(self.allowed.starts(self._orders()), ())
         bases = [whole if self.best is None else self.best.case.send, whole]
@@ -275,7 +275,7 @@ class SequenceSearch:
                 if found is not None:
                     worse = 0 if found.value < least - ENOUGH * abs(least) else worse + 1
                     least = min(least, found.value)
-                if worse == 2 or self._over():
+                if (worse == 2 and not self._late()) or self._over():
                     break
         self._own_rounds()
 
@@ -308,6 +308,10 @@ class SequenceSearch:
 
     def _over(self) -> bool:
         return self.left <= 0 or self.control.expired()
+
+    def _late(self) -> bool:
+        latest = self.problem.latest if np.isinf(self.terms.end) else np.inf
+        return self.best is not None and self.best.value * self.terms.second > latest
 
     def _try(self, send: Send) -> _SizedCase | None:
         """Size a sequence, with results in both directions where that is open."""

@@ -112,8 +112,7 @@ def _chunks(problem: DivisibleLoad) -> int:
 def source_programme(problem: DivisibleLoad, control: Control) -> Solution:
     """Branch and bound over which chunks are sent, and in which order."""
     plan = (control.incumbent or source_flows(problem, control)).schedule
-    horizon = problem.deadline if problem.load is None else _horizon(problem, plan)
-    assert horizon is not None
+    horizon = problem.latest if problem.load is None else _horizon(problem, plan)
     scaled = Scaled(problem, horizon)
     source, worker = np.repeat(np.nonzero(scaled.linked), int(problem.rounds), axis=1)
     built = ChunksProgramme(scaled, source, worker, scaled.able, chooses=True)

@@ -77,9 +77,8 @@ class Statement:
 
     @property
     def latest(self) -> float:
-        """The deadline, where there is one."""
-        assert self.deadline is not None
-        return self.deadline
+        """The deadline, infinite where there is none."""
+        return float("inf") if self.deadline is None else self.deadline
 
     @property
     def held(self) -> Floats | None:

@@ -84,7 +84,7 @@ def build(
         return programme.variables(count, cost=cost, upper=np.divide(most, unit), integer=whole)
 
     computes = int(problem.master_computes)
-    limit = np.inf if problem.deadline is None else problem.deadline / second
+    limit = problem.latest / second
     built = SlotProgramme(
         problem=problem,
         programme=programme,

@@ -249,8 +249,7 @@ class _GivenMaster:
 
     def most(self, known: _Planned | None) -> _Planned:
         """Return the plan that does the most; with the value of ``known`` if not beaten."""
-        end = self.problem.deadline
-        assert end is not None
+        end = self.problem.latest
         start_up = self.everyone.start_up[self.free]
         own = self.everyone.own
         if (start_up <= end).any() or (self.free_own and own is not None and own.fixed <= end):

@@ -183,9 +183,8 @@ class Terms:
 
 
 def _end(problem: DivisibleLoad) -> float:
-    if problem.deadline is None or (problem.load is not None and problem.objective != "price"):
-        return np.inf
-    return problem.deadline
+    by_end = problem.load is not None and problem.objective != "price"
+    return np.inf if by_end else problem.latest
 
 
 def _paid(problem: DivisibleLoad, second: float) -> float:
