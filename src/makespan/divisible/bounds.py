@@ -7,17 +7,17 @@ import numpy as np
 from makespan.backends.answer import Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
-from makespan.core.solution import Bound, Solution
+from makespan.core.solution import Bound
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
+from makespan.divisible.one_round.plans import enforce_limits, undated
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates import piecewise
 from makespan.divisible.rates.quick import quick_bounds, seconds_scale, units_scale
 from makespan.divisible.rounds.uplink import simpler
 
+__all__ = ["bounds", "enforce_limits", "undated"]
 RELAXATION = "Benoit 2016, mixed linear program for DL with latencies, choices relaxed"
-
-
 CHUNKS = "the mixed-integer programme of chunks as a linear one of sums (chunk-programme)"
 START_UP = "price of the port's time, with the start-up of every worker used (see the function)"
 BEYOND = "convex costs shared among the chunks, and the port's time (see the function)"
@@ -30,28 +30,6 @@ SOURCES = "sums of ports, receptions and processors, and tangents (see divisible
 MAX_WORKERS_TO_RELAX = 16
 MAX_LINKS = 1_000
 MAX_WORKERS_TO_START = 20_000
-
-
-REFEREED = 1e-9
-"""How late, relative to its end, the referee lets a plan be: no plan is missed for less."""
-
-
-def undated(problem: DivisibleLoad) -> DivisibleLoad:
-    """Return the problem of a load, to end early, without its deadline."""
-    if problem.deadline is None or problem.load is None or problem.objective != "makespan":
-        return problem
-    return replace(problem, deadline=None)
-
-
-def enforce_limits(problem: DivisibleLoad, solution: Solution) -> Solution:
-    """Return a solution, or, where it ends after the deadline, what it proves."""
-    limit, end = problem.deadline, solution.makespan
-    if limit is None or solution.schedule is None or end - limit <= REFEREED * end:
-        return solution
-    if solution.optimal:
-        return Solution(schedule=None, lower_bound=end)
-    note = f"the best plan found ends at {end:.12g}, after the deadline"
-    return replace(solution, schedule=None, notes=(note,))
 
 
 def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:

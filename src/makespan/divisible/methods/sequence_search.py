@@ -25,7 +25,7 @@ from makespan.divisible.returns.transfer_sequence import (
     TransferSequence,
     at_once,
 )
-from makespan.divisible.returns.transfers import enforce_limits, solution_of_answer
+from makespan.divisible.returns.transfers import if_valid, solution_of_answer
 from makespan.divisible.rounds.sequences import FEW, Allowed, Send, dealt_out, respread, swapped
 from makespan.divisible.rounds.uplink import lane_problems, place_in_lanes
 from makespan.divisible.timing.dispatch import shares_links
@@ -109,7 +109,7 @@ def _searched(problem: DivisibleLoad, control: Control, *, programmes: int) -> S
     assert best is not None
     if best.schedule is None and best.infeasible is None:
         best = _greedily(problem, control, best)
-    return enforce_limits(problem, best)
+    return if_valid(problem, best)
 
 
 def _greedily(problem: DivisibleLoad, control: Control, otherwise: Solution) -> Solution:
@@ -196,7 +196,7 @@ class SequenceSearch:
         found = self._try(send)
         if found is None:
             return None
-        return enforce_limits(self.problem, self._solution(found, False, False))
+        return if_valid(self.problem, self._solution(found, False, False))
 
     def _all_cases(self) -> list[_SequenceCase] | None:
         """Return all cases where they are few and leave nothing out that could be better.

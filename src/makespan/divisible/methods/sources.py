@@ -9,10 +9,9 @@ from makespan.core.control import Control
 from makespan.core.registry import condition, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.divisible.bounds import undated
 from makespan.divisible.model.plan import computed
 from makespan.divisible.needs import A_GOAL, SOURCES, at_most
-from makespan.divisible.one_round.plans import NO_MAXIMUM, of_open_load
+from makespan.divisible.one_round.plans import NO_MAXIMUM, of_open_load, undated
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
 from makespan.divisible.sources.programme import ChunksProgramme, Sequences, by_turns

@@ -18,6 +18,8 @@ from makespan.divisible.timing import timed
 
 NO_MAXIMUM = Solution(schedule=None, notes=("the load by the deadline has no maximum",))
 ANY_LOAD = "a machine without a cost per unit does any load by the deadline: no maximum"
+REFEREED = 1e-9
+"""How late, relative to its end, the referee lets a plan be: no plan is missed for less."""
 
 
 def solve_linear(problem: DivisibleLoad, order: Integers, *, keep_all: bool) -> Solution:
@@ -97,6 +99,25 @@ def of_open_load(
         name="load", value=load, bound=bound if np.isfinite(bound) else None, maximise=True
     )
     return Solution(schedule=schedule, objective=goal, optimal=proved, stopped=stopped)
+
+
+def undated(problem: DivisibleLoad) -> DivisibleLoad:
+    """Return the problem of a load, to end early, without its deadline."""
+    if problem.deadline is None or problem.load is None or problem.objective != "makespan":
+        return problem
+    return replace(problem, deadline=None)
+
+
+def enforce_limits(problem: DivisibleLoad, solution: Solution) -> Solution:
+    """Return a solution, or, where it ends after the deadline, what it proves."""
+    limit, end = problem.deadline, solution.makespan
+    if limit is None or solution.schedule is None or end - limit <= REFEREED * end:
+        return solution
+    if solution.optimal:
+        why = f"the deadline is {limit:.12g}, but no plan ends before {end:.12g}"
+        return Solution(schedule=None, lower_bound=end, infeasible=why)
+    note = f"the best plan found ends at {end:.12g}, after the deadline"
+    return replace(solution, schedule=None, notes=(note,))
 
 
 def by_the_deadline(

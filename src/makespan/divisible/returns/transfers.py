@@ -14,6 +14,7 @@ from makespan.divisible.model.plan import Plan, price_of
 from makespan.divisible.one_round.plans import (
     NO_MAXIMUM,
     by_the_deadline,
+    enforce_limits,
     of_open_load,
 )
 from makespan.divisible.problem import DivisibleLoad
@@ -78,7 +79,7 @@ def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
             stopped=search.stopped,
             bound=search.bound,
         )
-        return enforce_limits(problem, found)
+        return if_valid(problem, found)
     if search.stopped:
         return plan_by_speed(problem, np.array(sequence.worker, dtype=np.int64), sequence.transfers)
     return Solution(schedule=None, infeasible="no plan makes these transfers within the limits")
@@ -159,7 +160,7 @@ def plan_by_speed(
         return Solution(schedule=None, stopped=True)
     plan = Plan.of(sequence, weight * (problem.load / weight.sum()), transfers=transfers)
     found = Solution(schedule=timed(problem, plan), notes=(UNSOLVED,), stopped=True)
-    return enforce_limits(problem, found)
+    return if_valid(problem, found)
 
 
 def solution_of_answer(
@@ -192,10 +193,11 @@ def solution_of_answer(
         return Solution(schedule=schedule, objective=goal, optimal=proved, stopped=stopped)
     proved = complete and answer.proves(schedule.makespan / terms.second)
     known = None if complete or np.isinf(bound) else bound * terms.second
-    return Solution(schedule=schedule, optimal=proved, lower_bound=known, stopped=stopped)
+    solution = Solution(schedule=schedule, optimal=proved, lower_bound=known, stopped=stopped)
+    return enforce_limits(problem, solution)
 
 
-def enforce_limits(problem: DivisibleLoad, solution: Solution) -> Solution:
+def if_valid(problem: DivisibleLoad, solution: Solution) -> Solution:
     """Return a solution, without a plan that by a programme's tolerance breaks a limit."""
     schedule = solution.schedule
     if schedule is None or not any(True for _ in violations(problem, schedule)):
