@@ -200,9 +200,9 @@ def _lines(
         return Choice(worker=worker, after=(*chunks, *after), level=tuple(level), own=False)
 
     if problem.ports == 1:
-        for line in _merged(sends, returns):
-            if problem.transfers is None or _keeps_transfers(problem, worker, line):
-                yield choice(list(pairwise(line)))
+        lines = _merged if problem.transfers is None else partial(_as_given, problem, worker)
+        for line in lines(sends, returns):
+            yield choice(list(pairwise(line)))
     elif problem.ports == 2:
         yield choice([*pairwise(sends), *pairwise(returns)])
     else:
@@ -246,16 +246,22 @@ def _merged(sends: list[Event], returns: list[Event]) -> Iterator[list[Event]]:
             yield [sends[0], *rest]
 
 
-def _keeps_transfers(problem: DivisibleLoad, worker: tuple[int, ...], line: list[Event]) -> bool:
-    """Whether a line is the given transfers, but for returns of nothing."""
+def _as_given(
+    problem: DivisibleLoad, worker: tuple[int, ...], sends: list[Event], returns: list[Event]
+) -> Iterator[list[Event]]:
+    """Yield the merged line that is the given transfers, but for returns of nothing, if it is."""
     assert problem.transfers is not None
     names = list(problem.star.names)
-    told = [(what, names[worker[chunk]]) for what, chunk in line]
-    return told == [
-        (what, name)
-        for what, name in problem.transfers
-        if what == "send" or problem.star.returns[names.index(name)]
-    ]
+    left, line = {"send": sends[::-1], "return": returns[::-1]}, list[Event]()
+    for what, name in problem.transfers:
+        if what == "send" or problem.star.returns[names.index(name)]:
+            if not left[what] or names[worker[left[what][-1][1]]] != name:
+                return
+            line.append(left[what].pop())
+            if what == "return" and ("send", line[-1][1]) not in line:
+                return
+    if not any(left.values()):
+        yield line
 
 
 def _slots(problem: DivisibleLoad, count: int) -> Iterator[list[tuple[Event, Event]]]:
