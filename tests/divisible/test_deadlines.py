@@ -63,12 +63,12 @@ def late_tree() -> DivisibleLoad:
 )
 def test_what_the_first_method_misses_a_later_one_meets(problem: DivisibleLoad, first: str) -> None:
     """A late plan is where later methods start from, and no reason for them to give up."""
-    late, best = (solve(problem, method=name, time_limit=5).makespan for name in (first, "auto"))
+    late, best = (solve(problem, method=name, time_limit=2).makespan for name in (first, "auto"))
     assert late is not None
     assert best is not None
     assert best < 0.995 * late
     dated = replace(problem, deadline=(best + late) / 2)
-    met, alone = (solve(dated, method=name, time_limit=5) for name in ("auto", first))
+    met, alone = (solve(dated, method=name, time_limit=2) for name in ("auto", first))
     assert check(met).ok
     assert (alone.status, alone.schedule) == ("limit", None)
     assert alone.notes[0] == f"the best plan found ends at {late:.12g}, after the deadline"
