@@ -239,7 +239,7 @@ class Kind:
         return room.enforce_limits(problem, solution) if offers(room, HasLimits) else solution
 
     def undated(self, problem: Problem) -> Problem:
-        """Return the problem without a deadline, where whoever ends first keeps it best."""
+        """Return the problem without a deadline that only the end of a plan can miss."""
         room: Any = self.bounds
         return room.undated(problem) if offers(room, HasDeadline) else problem
 

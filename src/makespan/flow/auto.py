@@ -75,8 +75,8 @@ def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[st
         if race.deadline < inf and race.best is not None:
             mine = race.best.solution
             if race.deadline < mine.makespan <= race.deadline * (1 + SAME_OF_SOLVERS):
-                mine = replace(mine, optimal=False, lower_bound=None)  # maybe late by rounding
-                race.bound = floor()
+                mine, race.bound = replace(mine, optimal=False), floor()  # maybe late by rounding
+            mine = replace(mine, lower_bound=race.bound)
             race.best.solution = _within_limits(kind, problem, mine, floor)
             if not (race.has_plan or race.decided or control.expired()):
                 control.incumbent = None
@@ -89,8 +89,7 @@ def run_auto(kind: Kind, problem: Problem, control: Control, options: Mapping[st
     found = race.best
     mine, bound = found.solution, race.bound
     if bound is not None and mine.objective is None and not mine.optimal:
-        mine = replace(mine, lower_bound=max(bound, mine.lower_bound or 0.0))
-    found.solution = _within_limits(kind, problem, mine, floor) if race.deadline < inf else mine
+        found.solution = replace(mine, lower_bound=max(bound, mine.lower_bound or 0.0))
     found.ended = ended
     found.notes = list(dict.fromkeys([*race.doubts, *race.refused]))
     return found

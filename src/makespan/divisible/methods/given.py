@@ -13,7 +13,7 @@ from makespan.core.solution import Solution
 from makespan.divisible import needs
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.one_round.plans import as_optimal
+from makespan.divisible.one_round.plans import as_optimal, enforce_limits
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.transfer_programme import size_by_programme
 from makespan.divisible.returns.transfers import UNSOLVED, plan_by_speed, sequence_of
@@ -85,10 +85,11 @@ def given_loads(problem: DivisibleLoad, control: Control) -> Solution:
     plan = Plan.of(order, amount[order], master=own, transfers=transfers)
     plan = plan.keeping(_takes_part(problem, amount)[plan.worker])
     schedule = timed(problem, plan)
+    solution = enforce_limits(problem, Solution(schedule=schedule, optimal=True))
     limit = np.concatenate([[np.inf], star.deadline])[schedule.machine]
     late = np.flatnonzero(schedule.end > limit * (1 + 1e-12))
-    if not len(late):
-        return Solution(schedule=schedule, optimal=True)
+    if not len(late) or solution.infeasible is not None:
+        return solution
     row = int(late[0])
     why = f"{problem.machines[int(schedule.machine[row])]} would end at {schedule.end[row]:.12g}"
     why += f", after its deadline {limit[row]:.12g}"
